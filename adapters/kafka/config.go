@@ -1,0 +1,184 @@
+package kafka
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+)
+
+// Protocol says how the consumer group shares out partitions. All members of
+// a group use the same one: a group name belongs to one protocol.
+type Protocol uint8
+
+const (
+	// Cooperative is the classic group protocol with cooperative-sticky
+	// balancing: partitions a member keeps are not interrupted. The default.
+	Cooperative Protocol = iota
+	// Eager is the classic group protocol with range balancing: every
+	// rebalance takes all partitions away and hands them out again.
+	Eager
+	// KIP848 is the broker-driven group protocol of Kafka 4.0 and later.
+	KIP848
+)
+
+var protocolNames = [...]string{Cooperative: "cooperative", Eager: "eager", KIP848: "kip848"}
+
+// String returns "cooperative", "eager" or "kip848".
+func (p Protocol) String() string {
+	if int(p) < len(protocolNames) {
+		return protocolNames[p]
+	}
+	return fmt.Sprintf("Protocol(%d)", uint8(p))
+}
+
+// ParseProtocol is the inverse of String. Case does not matter, and "848"
+// means KIP848.
+func ParseProtocol(s string) (Protocol, error) {
+	name := strings.ToLower(s)
+	if name == "848" {
+		return KIP848, nil
+	}
+	for p, n := range protocolNames {
+		if n == name {
+			return Protocol(p), nil
+		}
+	}
+	return 0, fmt.Errorf("kafka: protocol %q is not known; use one of %s", s, strings.Join(protocolNames[:], ", "))
+}
+
+// Defaults for the fields of Config that are zero.
+const (
+	DefaultPollRecords      = 10_000
+	DefaultBatchRecords     = 500
+	DefaultPendingLimit     = 1024
+	DefaultCommitInterval   = time.Second
+	DefaultRevokeTimeout    = 10 * time.Second
+	DefaultSessionTimeout   = 45 * time.Second
+	DefaultRebalanceTimeout = 60 * time.Second
+)
+
+// Config says what a Source reads and how. Brokers, Group and Topics are
+// required; every other zero field means its default.
+type Config struct {
+	// Brokers are the seed addresses, host:port.
+	Brokers []string
+	// Group is the consumer group's name.
+	Group string
+	// Topics are the topics to consume, by exact name.
+	Topics []string
+	// ClientID names this client in broker logs and quotas.
+	ClientID string
+	// InstanceID makes the member static: it keeps its partitions over a
+	// restart that is shorter than SessionTimeout. Must be unique in the group.
+	InstanceID string
+	// Protocol is the group protocol; see its constants.
+	Protocol Protocol
+
+	// PollRecords is the most records one fetch poll takes from the client's
+	// buffers. At most twice as many wait, polled, for Poll to return them.
+	PollRecords int
+	// BatchRecords is the most records in one batch.
+	BatchRecords int
+	// PendingLimit is the most batches of one partition that may be pending:
+	// handed out or waiting, and not yet covered by the partition's
+	// watermark. At the limit the partition's fetching pauses.
+	PendingLimit int
+
+	// CommitInterval is the time between commits of what was acknowledged.
+	CommitInterval time.Duration
+	// RevokeTimeout bounds how long a revoke waits for handed-out batches to
+	// resolve before it commits and gives the partitions up. At most
+	// RebalanceTimeout; the default is 10 s or half of RebalanceTimeout,
+	// whichever is shorter.
+	RevokeTimeout time.Duration
+	// SessionTimeout is how long the group waits for a silent member.
+	// Without effect on KIP848, where the broker sets it.
+	SessionTimeout time.Duration
+	// RebalanceTimeout is how long the group waits for members to give up
+	// partitions.
+	RebalanceTimeout time.Duration
+
+	// Logger receives rebalances, stalls, data losses and commit failures,
+	// and the client's own messages. Nil discards them.
+	Logger *slog.Logger
+
+	// OnCommit is called after the broker accepted a commit: everything of
+	// the partition below offset is delivered. Calls are in commit order, on
+	// one goroutine at a time; they hold up further commits and rebalances.
+	OnCommit func(topic string, partition int32, offset int64)
+	// OnDataLoss is called when a partition turns out to be truncated,
+	// recreated or expired upstream, before it is read afresh. It runs on
+	// the polling goroutine and holds up fetching.
+	OnDataLoss func(topic string, partition int32, loss DataLoss)
+
+	// Options are further client options: TLS, SASL, isolation level, start
+	// offset. They are applied before the Source's own, so they cannot
+	// override what its guarantees rest on.
+	Options []kgo.Opt
+}
+
+// withDefaults returns a checked copy with every zero field filled in.
+func (c Config) withDefaults() (Config, error) {
+	var errs []error
+	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
+
+	if len(c.Brokers) == 0 {
+		bad("Brokers is empty; name at least one seed broker as host:port")
+	}
+	for _, b := range c.Brokers {
+		if b == "" {
+			bad("Brokers holds an empty address; name each as host:port")
+		}
+	}
+	if c.Group == "" {
+		bad("Group is empty; name the consumer group")
+	}
+	if len(c.Topics) == 0 {
+		bad("Topics is empty; name at least one topic")
+	}
+	seen := make(map[string]bool, len(c.Topics))
+	for _, t := range c.Topics {
+		if t == "" || seen[t] {
+			bad("Topics holds %q empty or twice; name each topic once", t)
+		}
+		seen[t] = true
+	}
+	if int(c.Protocol) >= len(protocolNames) {
+		bad("Protocol is %d; use Cooperative, Eager or KIP848", c.Protocol)
+	}
+	count := func(name string, v *int, def int) {
+		if *v < 0 {
+			bad("%s is %d; it must be positive, or 0 for the default %d", name, *v, def)
+		} else if *v == 0 {
+			*v = def
+		}
+	}
+	count("PollRecords", &c.PollRecords, DefaultPollRecords)
+	count("BatchRecords", &c.BatchRecords, DefaultBatchRecords)
+	count("PendingLimit", &c.PendingLimit, DefaultPendingLimit)
+	span := func(name string, v *time.Duration, def time.Duration) {
+		if *v < 0 {
+			bad("%s is %v; it must be positive, or 0 for the default %v", name, *v, def)
+		} else if *v == 0 {
+			*v = def
+		}
+	}
+	span("CommitInterval", &c.CommitInterval, DefaultCommitInterval)
+	span("SessionTimeout", &c.SessionTimeout, DefaultSessionTimeout)
+	span("RebalanceTimeout", &c.RebalanceTimeout, DefaultRebalanceTimeout)
+	span("RevokeTimeout", &c.RevokeTimeout, min(DefaultRevokeTimeout, c.RebalanceTimeout/2))
+	if c.RevokeTimeout > c.RebalanceTimeout {
+		bad("RevokeTimeout %v exceeds RebalanceTimeout %v; the group would go on without this member", c.RevokeTimeout, c.RebalanceTimeout)
+	}
+	if len(errs) > 0 {
+		return Config{}, fmt.Errorf("kafka: config: %w", errors.Join(errs...))
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	return c, nil
+}
