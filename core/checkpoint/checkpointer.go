@@ -1,0 +1,207 @@
+package checkpoint
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/tidemark-go/tidemark/internal/atomics"
+)
+
+// Checkpointer turns the resolutions of batches into watermarks per
+// partition. Make one with New. See the package documentation for what is
+// safe to call from where.
+type Checkpointer struct {
+	shards []shard
+	limit  int
+	now    func() time.Time
+
+	// assignment is replaced under mu by BeginEpoch, ExtendEpoch and Revoke,
+	// after the shards' tables are; issuers load it to see that something
+	// changed.
+	assignment atomics.Pointer[assignment]
+	// duplicates counts late releases until a Drain takes them: releasers
+	// add, Drain swaps to 0.
+	duplicates atomics.Uint64
+	// waiting is set while a goroutine is in Wait (CAS by it); whoever makes
+	// news loads it and wakes parker.
+	waiting atomics.Bool
+	parker  atomics.Parker
+	// stalls is the sorted, immutable list of stalled partitions. Control
+	// methods replace it under mu; Stalled loads it.
+	stalls atomics.Pointer[[]Stall]
+
+	mu      atomics.Mutex // serialises the control methods
+	touched []*lane       // lanes to look at in the next TakeWatermarks
+}
+
+// assignment names one state of the set of admitted partitions. A new one is
+// made for every change, so that comparing pointers tells issuers of it.
+type assignment struct {
+	epoch uint32
+	begun bool // false before the first BeginEpoch
+}
+
+// New returns a Checkpointer with no partitions admitted.
+func New(opts ...Option) *Checkpointer {
+	c := &Checkpointer{now: time.Now, parker: atomics.NewParker()}
+	for _, o := range opts {
+		if o != nil {
+			o(c)
+		}
+	}
+	if c.shards == nil {
+		WithShards(0)(c)
+	}
+	empty := newTable(nil)
+	for i := range c.shards {
+		c.shards[i].table.Store(empty)
+		c.shards[i].inbox = newInbox(c)
+	}
+	c.assignment.Store(&assignment{})
+	return c
+}
+
+// BeginEpoch starts an epoch with exactly the given partitions (a set:
+// repeats are ignored). The first call takes any epoch; after that epochs
+// strictly increase, else the error is ErrEpochNotIncreasing and nothing
+// changes. Everything of earlier epochs is stale from here on: pending
+// batches, watermarks that were not taken, stalls. An issuer that sees the
+// new epoch finds its partitions admitted. MaxUint32 is the last epoch.
+func (c *Checkpointer) BeginEpoch(epoch uint32, partitions ...PartitionID) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if a := c.assignment.Load(); a.begun && epoch <= a.epoch {
+		return fmt.Errorf("%w: epoch %d after %d, legal are higher ones", ErrEpochNotIncreasing, epoch, a.epoch)
+	}
+	for i := range c.shards {
+		for _, l := range c.shards[i].table.Load().lanes {
+			c.retire(l)
+		}
+	}
+	c.forgetRetired()
+	groups := c.group(partitions)
+	for i := range c.shards {
+		lanes := make([]*lane, 0, len(groups[i]))
+		for _, p := range groups[i] {
+			lanes = append(lanes, newLane(c, p, epoch))
+		}
+		c.shards[i].table.Store(newTable(lanes))
+	}
+	c.assignment.Store(&assignment{epoch: epoch, begun: true})
+	return nil
+}
+
+// ExtendEpoch admits more partitions in the current epoch and leaves the
+// others undisturbed: a cooperative rebalance. A partition that was revoked
+// earlier in the epoch may return and is tracked afresh. If one of them is
+// admitted now, the error is ErrPartitionAdmitted and none is added. Before
+// the first BeginEpoch it is ErrNoEpoch. No partitions: nil.
+func (c *Checkpointer) ExtendEpoch(partitions ...PartitionID) error {
+	if len(partitions) == 0 {
+		return nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	a := c.assignment.Load()
+	if !a.begun {
+		return fmt.Errorf("%w: cannot extend it by partitions %v; call BeginEpoch first", ErrNoEpoch, partitions)
+	}
+	var admitted []PartitionID
+	groups := c.group(partitions)
+	for i, ps := range groups {
+		for _, p := range ps {
+			if c.shards[i].find(p) != nil {
+				admitted = append(admitted, p)
+			}
+		}
+	}
+	if admitted != nil {
+		slices.Sort(admitted)
+		return fmt.Errorf("%w: partitions %v in epoch %d; revoke them first if they are to start afresh", ErrPartitionAdmitted, admitted, a.epoch)
+	}
+	for i, ps := range groups {
+		if len(ps) == 0 {
+			continue
+		}
+		lanes := slices.Clone(c.shards[i].table.Load().lanes)
+		for _, p := range ps {
+			lanes = append(lanes, newLane(c, p, a.epoch))
+		}
+		c.shards[i].table.Store(newTable(lanes))
+	}
+	c.assignment.Store(&assignment{epoch: a.epoch, begun: true})
+	return nil
+}
+
+// Revoke drops partitions in the middle of an epoch. Their stall, pending
+// batches and watermark are gone at once; what their handles do later is
+// stale, also after the partition has returned. Partitions that are not
+// admitted are ignored. It never waits for a holder.
+func (c *Checkpointer) Revoke(partitions ...PartitionID) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	changed := false
+	for i, ps := range c.group(partitions) {
+		s := &c.shards[i]
+		gone := 0
+		for _, p := range ps {
+			if l := s.find(p); l != nil {
+				c.retire(l)
+				gone++
+			}
+		}
+		if gone == 0 {
+			continue
+		}
+		changed = true
+		old := s.table.Load().lanes
+		lanes := make([]*lane, 0, len(old)-gone)
+		for _, l := range old {
+			if l.tracked {
+				lanes = append(lanes, l)
+			}
+		}
+		s.table.Store(newTable(lanes))
+	}
+	if changed {
+		c.forgetRetired()
+		a := c.assignment.Load()
+		c.assignment.Store(&assignment{epoch: a.epoch, begun: a.begun})
+	}
+}
+
+// group sorts partitions out by shard, each once.
+func (c *Checkpointer) group(partitions []PartitionID) [][]PartitionID {
+	groups := make([][]PartitionID, len(c.shards))
+	for _, p := range partitions {
+		i := c.shardIndex(p)
+		groups[i] = append(groups[i], p)
+	}
+	for i := range groups {
+		slices.Sort(groups[i])
+		groups[i] = slices.Compact(groups[i])
+	}
+	return groups
+}
+
+// retire ends the admission of a lane.
+func (c *Checkpointer) retire(l *lane) {
+	l.tracked = false
+	l.retired.Store(true)
+	l.q.Discard(false)
+}
+
+// forgetRetired drops what the control side keeps of retired lanes.
+func (c *Checkpointer) forgetRetired() {
+	c.touched = slices.DeleteFunc(c.touched, func(l *lane) bool { return !l.tracked })
+	if old := c.stalls.Load(); old != nil {
+		var kept []Stall
+		for _, s := range *old {
+			if l := c.shardOf(s.Partition).find(s.Partition); l != nil && l.tracked {
+				kept = append(kept, s)
+			}
+		}
+		c.stalls.Store(&kept)
+	}
+}

@@ -1,0 +1,109 @@
+package checkpoint
+
+import (
+	"encoding/binary"
+	"math"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/tidemark-go/tidemark/internal/atomics"
+	"github.com/tidemark-go/tidemark/mpsc"
+)
+
+type (
+	queue = mpsc.InOrder[int64, lane]
+	inbox = mpsc.Inbox[int64, lane]
+)
+
+// lane tracks one partition under one admission: a queue of batches, each a
+// cell that carries its last offset. An untracked lane belongs to an issuer
+// and serves the batches of a partition that is not admitted.
+type lane struct {
+	partition PartitionID
+	epoch     uint32
+	cp        *Checkpointer
+	// owner is the issuer that issued first. Issuers CAS it from nil, once.
+	owner atomics.Pointer[Issuer]
+	// retired tells issuers that the admission has ended. Control methods set
+	// it under the checkpointer's mutex; issuers load it when the assignment
+	// has changed.
+	retired atomics.Bool
+
+	// The owner's own: the last offset issued, and the sequence number at
+	// which the pending limit must be looked at again.
+	lastOffset int64
+	room       uint64
+
+	q queue
+
+	// Under the checkpointer's mutex.
+	tracked   bool // admitted now
+	touched   bool // resolved batches were seen since the last take; in cp.touched
+	stalled   bool // take has reached a failed batch
+	watermark int64
+}
+
+func newLane(c *Checkpointer, p PartitionID, epoch uint32) *lane {
+	l := &lane{partition: p, epoch: epoch, cp: c, tracked: true}
+	if c.limit == 0 {
+		l.room = math.MaxUint64
+	}
+	l.q.Init(c.shardOf(p).inbox, l)
+	return l
+}
+
+// newUntracked returns a lane whose batches are only counted.
+func newUntracked(c *Checkpointer, p PartitionID, epoch uint32) *lane {
+	l := newLane(c, p, epoch)
+	l.tracked = false
+	l.q.Discard(true)
+	return l
+}
+
+// hasRoom reports whether the pending limit lets the owner issue one more. It
+// looks at what was taken only when the room found last time is used up.
+func (l *lane) hasRoom() bool {
+	if l.q.Next() < l.room {
+		return true
+	}
+	l.room = l.q.Taken() + uint64(l.cp.limit)
+	return l.q.Next() < l.room
+}
+
+func (l *lane) id(seq uint64) BatchID {
+	return BatchID{Partition: l.partition, Epoch: l.epoch, Seq: seq}
+}
+
+// table is the immutable set of lanes of a shard.
+type table struct {
+	byPartition map[PartitionID]*lane
+	lanes       []*lane // the same, in a fixed order
+}
+
+func newTable(lanes []*lane) *table {
+	t := &table{byPartition: make(map[PartitionID]*lane, len(lanes)), lanes: lanes}
+	for _, l := range lanes {
+		t.byPartition[l.partition] = l
+	}
+	return t
+}
+
+// shard holds the lanes of the partitions that hash to it, and the inbox that
+// those lanes report to.
+type shard struct {
+	// table is replaced as a whole under the checkpointer's mutex; issuers
+	// and probes load it.
+	table atomics.Pointer[table]
+	inbox *inbox
+}
+
+func (s *shard) find(p PartitionID) *lane { return s.table.Load().byPartition[p] }
+
+// shardIndex returns the shard of p by its xxhash.
+func (c *Checkpointer) shardIndex(p PartitionID) int {
+	var b [4]byte
+	binary.LittleEndian.PutUint32(b[:], uint32(p))
+	return int(xxhash.Sum64(b[:]) & uint64(len(c.shards)-1))
+}
+
+func (c *Checkpointer) shardOf(p PartitionID) *shard { return &c.shards[c.shardIndex(p)] }
