@@ -74,6 +74,9 @@ func TestEveryCheckCanFail(t *testing.T) {
 		{"platform of a lock-free package", BuildTags, map[string]string{"mpsc/b.go": "//go:build !linux\n\npackage mpsc\n"}, "mpsc/b.go:1: //go:build !linux"},
 		{"tag of an adapter", BuildTags, map[string]string{"adapters/k/b.go": "//go:build unix && other\n\npackage k\n"}, "adapters/k/b.go:1: //go:build unix && other"},
 		{"platform suffix", BuildTags, map[string]string{"mpsc/b_linux.go": "package mpsc\n"}, "mpsc/b_linux.go: the suffix _linux"},
+		{"atomic field", AtomicFields, map[string]string{"mpsc/b.go": "package mpsc\n\ntype r struct {\n\tmu atomics.Mutex\n\t// a is.\n\ta atomics.Bool\n\tb []atomics.Pointer[int]\n}\n"}, "mpsc/b.go:7: atomic field"},
+		{"goroutine without a look for leaks", Leaks, map[string]string{"mpsc/b.go": "package mpsc\n\nfunc f() { go f() }\n"}, "mpsc/b.go:3: starts a goroutine"},
+		{"skipped test", Skips, map[string]string{"mpsc/b_test.go": "package mpsc\n\nfunc f(t *testing.T) { t.Skipf(\"\") }\n"}, "mpsc/b_test.go:3: calls Skipf"},
 		{"no package doc", PackageDocs, map[string]string{"cmd/x/main.go": "package main\n"}, "cmd/x: no file"},
 		{"undocumented function", ExportedDocs, map[string]string{"mpsc/b.go": "package mpsc\n\nfunc F() {}\n"}, "mpsc/b.go:3: exported function F"},
 		{"undocumented method", ExportedDocs, map[string]string{"mpsc/b.go": "package mpsc\n\nfunc (q *Queue) M() {}\n"}, "mpsc/b.go:3: exported method Queue.M"},
@@ -111,6 +114,16 @@ func TestEveryCheckCanFail(t *testing.T) {
 				t.Errorf("got %v, want one finding that starts with %q", got, c.want)
 			}
 		})
+	}
+}
+
+func TestLeaksIsContentWithALook(t *testing.T) {
+	tree := with(map[string]string{
+		"mpsc/b.go":         "package mpsc\n\nfunc f() { go f() }\n",
+		"mpsc/main_test.go": "package mpsc\n\nfunc TestMain(m *testing.M) { goleak.VerifyTestMain(m) }\n",
+	})
+	if got := Leaks(tree); len(got) != 0 {
+		t.Errorf("got %v, want none", got)
 	}
 }
 
