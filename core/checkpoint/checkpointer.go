@@ -62,6 +62,19 @@ func New(opts ...Option) *Checkpointer {
 	return c
 }
 
+// lock serialises the control methods. A Checkpointer that New did not make
+// is found here.
+func (c *Checkpointer) lock() {
+	c.mustBeMade()
+	c.mu.Lock()
+}
+
+func (c *Checkpointer) mustBeMade() {
+	if c == nil || c.shards == nil {
+		panic("checkpoint: a Checkpointer must be made with New")
+	}
+}
+
 // BeginEpoch starts an epoch with exactly the given partitions (a set:
 // repeats are ignored). The first call takes any epoch; after that epochs
 // strictly increase, else the error is ErrEpochNotIncreasing and nothing
@@ -69,7 +82,7 @@ func New(opts ...Option) *Checkpointer {
 // batches, watermarks that were not taken, stalls. An issuer that sees the
 // new epoch finds its partitions admitted. MaxUint32 is the last epoch.
 func (c *Checkpointer) BeginEpoch(epoch uint32, partitions ...PartitionID) error {
-	c.mu.Lock()
+	c.lock()
 	defer c.mu.Unlock()
 	if a := c.assignment.Load(); a.begun && epoch <= a.epoch {
 		return fmt.Errorf("%w: epoch %d after %d, legal are higher ones", ErrEpochNotIncreasing, epoch, a.epoch)
@@ -101,7 +114,7 @@ func (c *Checkpointer) ExtendEpoch(partitions ...PartitionID) error {
 	if len(partitions) == 0 {
 		return nil
 	}
-	c.mu.Lock()
+	c.lock()
 	defer c.mu.Unlock()
 	a := c.assignment.Load()
 	if !a.begun {
@@ -139,7 +152,7 @@ func (c *Checkpointer) ExtendEpoch(partitions ...PartitionID) error {
 // stale, also after the partition has returned. Partitions that are not
 // admitted are ignored. It never waits for a holder.
 func (c *Checkpointer) Revoke(partitions ...PartitionID) {
-	c.mu.Lock()
+	c.lock()
 	defer c.mu.Unlock()
 	changed := false
 	for i, ps := range c.group(partitions) {

@@ -17,7 +17,7 @@ func newInbox(c *Checkpointer) *inbox { return mpsc.NewInbox[int64, lane](c.wake
 // behind a head. It allocates nothing in steady state. It waits for no
 // producer.
 func (c *Checkpointer) Drain() DrainStats {
-	c.mu.Lock()
+	c.lock()
 	defer c.mu.Unlock()
 	var stats DrainStats
 	if c.duplicates.Load() != 0 {
@@ -70,7 +70,7 @@ func (c *Checkpointer) Wait(ctx context.Context) error {
 // news reports whether a Drain would find something. When it reports false,
 // whatever comes next calls wake.
 func (c *Checkpointer) news() bool {
-	c.mu.Lock()
+	c.lock()
 	defer c.mu.Unlock()
 	if c.duplicates.Load() != 0 {
 		return true

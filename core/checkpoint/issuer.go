@@ -28,6 +28,7 @@ const (
 
 // Issuer returns a new issuer. It may be called from any goroutine.
 func (c *Checkpointer) Issuer() *Issuer {
+	c.mustBeMade()
 	return &Issuer{cp: c, hot: make([]*lane, minHot)}
 }
 

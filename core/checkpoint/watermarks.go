@@ -19,7 +19,7 @@ import (
 // the batches passed. It allocates nothing if dst has room and nothing
 // stalls.
 func (c *Checkpointer) TakeWatermarks(dst []Watermark) []Watermark {
-	c.mu.Lock()
+	c.lock()
 	defer c.mu.Unlock()
 	start := len(dst)
 	var stalled []Stall
