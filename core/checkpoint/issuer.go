@@ -11,8 +11,8 @@ import (
 type Issuer struct {
 	cp   *Checkpointer
 	seen *assignment // the assignment that hot is right for
-	// hot is a direct-mapped cache of lanes that this issuer owns, at the low
-	// bits of the partition. Its length is a power of two.
+	// hot is a direct-mapped cache of lanes that this issuer owns, see slot.
+	// Its length is a power of two.
 	hot       []*lane
 	conflicts int // lanes that displaced another one since hot grew
 	// untracked holds a lane for each partition that was issued while it was
@@ -53,7 +53,7 @@ func (i *Issuer) Clone() *Issuer { return i.cp.Issuer() }
 // in steady state with up to 8192 pending batches a partition.
 func (i *Issuer) Issue(p PartitionID, lastOffset int64) (Ack, error) {
 	if i.cp.assignment.Load() == i.seen {
-		l := i.hot[int(p)&(len(i.hot)-1)]
+		l := i.hot[i.slot(p)]
 		if l != nil && l.partition == p && lastOffset >= l.lastOffset &&
 			lastOffset < math.MaxInt64 && l.q.Next() < l.room {
 			if cell, ok := l.q.Reserve(lastOffset); ok {
@@ -134,17 +134,23 @@ func (i *Issuer) refresh(a *assignment) {
 // remember puts a lane that this issuer owns into the hot cache. The cache
 // grows while lanes displace each other.
 func (i *Issuer) remember(l *lane) {
-	at := &i.hot[int(l.partition)&(len(i.hot)-1)]
+	at := &i.hot[i.slot(l.partition)]
 	if *at == l {
 		return
 	}
 	if *at != nil {
 		if i.conflicts++; i.conflicts > len(i.hot)/2 && len(i.hot) < maxHot {
 			i.growHot()
-			at = &i.hot[int(l.partition)&(len(i.hot)-1)]
+			at = &i.hot[i.slot(l.partition)]
 		}
 	}
 	*at = l
+}
+
+// slot returns where the lane of p is cached. Partitions that are numbered
+// without gaps, or that carry something in their higher bytes, do not meet.
+func (i *Issuer) slot(p PartitionID) int {
+	return int(p^p>>8^p>>16) & (len(i.hot) - 1)
 }
 
 func (i *Issuer) growHot() {
@@ -153,7 +159,7 @@ func (i *Issuer) growHot() {
 	i.conflicts = 0
 	for _, l := range old {
 		if l != nil {
-			i.hot[int(l.partition)&(len(i.hot)-1)] = l
+			i.hot[i.slot(l.partition)] = l
 		}
 	}
 }
