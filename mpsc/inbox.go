@@ -59,10 +59,20 @@ func (in *Inbox[T, O]) Collect(visit func(q *InOrder[T, O], reserved, published 
 			keep = append(keep, s)
 		}
 	}
-	for i := len(keep); i < len(hot); i++ {
-		hot[i] = nil
+	if len(keep) < len(hot) {
+		clear(hot[len(keep):])
 	}
-	in.hot = keep
+	in.hot = trim(keep)
+}
+
+// trim returns s, in a smaller array if a burst has left a large one nearly
+// empty.
+func trim[E any](s []E) []E {
+	const always = 1024
+	if cap(s) <= always || len(s) > cap(s)/4 {
+		return s
+	}
+	return append(make([]E, 0, max(always, 2*len(s))), s...)
 }
 
 // fetch takes the marked segments out of the set.

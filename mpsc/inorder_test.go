@@ -235,6 +235,33 @@ func TestInOrderKeepsNoMoreThanItsSpareSegments(t *testing.T) {
 	}
 }
 
+func TestInboxGivesItsListBackAfterABurst(t *testing.T) {
+	r := newRig()
+	hs := make([]Reservation[int, rig], 64*20_000)
+	for i := range hs {
+		hs[i] = r.reserve(t, i)
+	}
+	r.collect()
+	for i := range hs {
+		if i%64 == 0 {
+			hs[i].Release()
+		}
+	}
+	r.collect() // something was found in every segment: all are hot
+	if len(r.in.hot) < 19_000 {
+		t.Fatalf("%d segments are hot: the burst is none", len(r.in.hot))
+	}
+	for i := range hs {
+		if i%64 != 0 {
+			hs[i].Release()
+		}
+	}
+	r.collect()
+	if n := cap(r.in.hot); n > 1024 {
+		t.Errorf("room for %d segments kept", n)
+	}
+}
+
 func TestSegmentLayout(t *testing.T) {
 	var s Segment[int64, rig]
 	if unsafe.Sizeof(uintptr(0)) == 8 {
