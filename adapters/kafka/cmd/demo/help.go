@@ -1,0 +1,64 @@
+package main
+
+import (
+	"flag"
+	"io"
+)
+
+const helpIntro = `demo moves the lines of a file through Kafka and loses none of them.
+
+  1. It starts a Kafka-protocol broker in this process (or uses yours).
+  2. It produces every line of the input, once, into a topic of its own.
+  3. It consumes the topic as a group. Workers parse the lines and finish in
+     any order; what they wrote is synced to disk, and only then acknowledged.
+  4. It commits, partition by partition, as far as everything is acknowledged.
+
+Lines of an access log (common or combined format) become events. Lines that
+are empty, too long or something else become dead letters: they are kept, with
+the reason, and stop nothing.
+
+Kill it at any moment, even with kill -9, and start it again: it goes on where
+the group committed. No line is missing afterwards; some may be repeated, at
+most 2 x partitions x pending x batch of them for one kill.
+
+Usage:
+  demo                                     the bundled log, everything default
+  demo -input FILE                         your file
+  demo -input FILE -brokers localhost:9092 your cluster
+  demo -input FILE -verify                 is every line in the output?
+  demo -broker-only -listen 127.0.0.1:9092 only the broker; stop it with Ctrl-C
+
+Options:
+`
+
+const helpOutro = `
+Files:
+  OUT/events.ndjson   one JSON object for each line that parsed
+  OUT/dead.ndjson     one for each line that did not: reason, and the line
+                      itself in "raw", or "raw_base64" if it is not UTF-8
+  OUT/oversized/      lines longer than -max-line, a file each
+                      (with -out X.ndjson: X.ndjson, X.dead.ndjson, X.oversized/)
+  DATA/               the broker's topics and offsets
+
+Every object begins with src, line, partition and offset: which input, which
+line of it, and where in the topic it was. Output is appended, never replaced.
+
+To read everything again, name another -group. To start afresh, delete DATA
+and OUT. Another input gets a topic of its own.
+
+Ctrl-C once: finish what is being worked on, commit, print the summary.
+Ctrl-C twice: stop at once.
+
+Exit codes:
+  0    done, or stopped by one Ctrl-C with everything committed
+  1    failed; the message says what to do. Run again to go on
+  2    wrong option, or input that cannot be read
+  130  stopped at once by a second Ctrl-C
+`
+
+func printHelp(w io.Writer, fs *flag.FlagSet) {
+	io.WriteString(w, helpIntro)
+	fs.SetOutput(w)
+	fs.PrintDefaults()
+	io.WriteString(w, helpOutro)
+}
