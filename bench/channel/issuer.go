@@ -39,7 +39,7 @@ func (i *Issuer) Issue(p checkpoint.PartitionID, lastOffset int64) (Ack, error) 
 	l := i.lanes[p]
 	if l == nil || l.t.revoked.Load() {
 		var err error
-		if l, err = i.adopt(p); err != nil {
+		if l, err = i.adopt(p, lastOffset); err != nil {
 			return Ack{}, err
 		}
 		if l == nil {
@@ -74,7 +74,7 @@ func (i *Issuer) send(admission uint32, id checkpoint.BatchID, last int64) Ack {
 }
 
 // adopt claims p's current admission. It returns nil when p is not admitted.
-func (i *Issuer) adopt(p checkpoint.PartitionID) (*lane, error) {
+func (i *Issuer) adopt(p checkpoint.PartitionID, lastOffset int64) (*lane, error) {
 	i.c.admissions.RLock()
 	epoch, t := i.c.epoch.Load(), i.c.trackers[p]
 	i.c.admissions.RUnlock()
@@ -87,7 +87,8 @@ func (i *Issuer) adopt(p checkpoint.PartitionID) (*lane, error) {
 		return nil, nil
 	}
 	if !t.owner.CompareAndSwap(nil, i) {
-		return nil, fmt.Errorf("%w: partition %d epoch %d", checkpoint.ErrPartitionOwned, p, epoch)
+		return nil, fmt.Errorf("%w: partition %d epoch %d, for offset %d",
+			checkpoint.ErrPartitionOwned, p, epoch, lastOffset)
 	}
 	l := &lane{t: t}
 	i.lanes[p] = l

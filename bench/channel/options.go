@@ -11,12 +11,10 @@ const DefaultBuffer = 16384
 // Option configures a Checkpointer.
 type Option func(*Checkpointer)
 
-// WithPendingLimit bounds the pending batches of a partition; 0 is no limit.
+// WithPendingLimit bounds the pending batches of a partition; n <= 0 is no
+// limit.
 func WithPendingLimit(n int) Option {
-	if n < 0 {
-		panic(fmt.Sprintf("channel: WithPendingLimit(%d): want 0 or more", n))
-	}
-	return func(c *Checkpointer) { c.limit = uint64(n) }
+	return func(c *Checkpointer) { c.limit = uint64(max(n, 0)) }
 }
 
 // WithClock sets the clock that dates stalls.

@@ -1,0 +1,18 @@
+package bench
+
+import (
+	"runtime"
+	"testing"
+)
+
+func TestBounceIsAPlausibleTime(t *testing.T) {
+	old := runtime.GOMAXPROCS(2)
+	defer runtime.GOMAXPROCS(old)
+	if ns := Bounce(); ns < 1 || ns > 1e6 {
+		t.Errorf("Bounce() = %v ns, want between 1 ns and 1 ms", ns)
+	}
+	runtime.GOMAXPROCS(1)
+	if ns := Bounce(); ns != 0 {
+		t.Errorf("Bounce() = %v on one processor, want 0", ns)
+	}
+}
