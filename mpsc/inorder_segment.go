@@ -45,11 +45,12 @@ type Segment[T, O any] struct {
 	failed uint64 // bit i: cell i was seen published as failed
 	known  int    // cells seen reserved
 	live   bool   // the segment is part of the queue, base and the rest hold
-
-	_ [8]byte // the cells that follow start on a cache line
 }
 
-// The segment sizes with their cells in one allocation.
+// The segment sizes with their cells in one allocation. On 64-bit platforms the
+// allocator puts a word of its own before an object of more than 512 bytes
+// with pointers, so the cells of the two larger ones start on a cache line
+// and, for an 8-byte T, the objects fill their size classes.
 type (
 	segment16[T, O any] struct {
 		Segment[T, O]

@@ -268,8 +268,15 @@ func TestSegmentLayout(t *testing.T) {
 		if off := unsafe.Offsetof(s.next); off != 64 {
 			t.Errorf("what the consumer writes starts at byte %d, want 64", off)
 		}
-		if size := unsafe.Sizeof(s); size != 128 {
-			t.Errorf("header of %d bytes, want 128", size)
+		if size := unsafe.Sizeof(s); size != 120 {
+			t.Errorf("header of %d bytes, want 120", size)
+		}
+		for range 100 {
+			for _, n := range []int{32, 64} {
+				if a := uintptr(unsafe.Pointer(&allocSegment[int64, rig](n).cells[0])); a%64 != 0 {
+					t.Fatalf("the %d cells start %d bytes into a cache line", n, a%64)
+				}
+			}
 		}
 		if size := unsafe.Sizeof(cell[int64]{}); size != 16 {
 			t.Errorf("cell of %d bytes, want 16", size)

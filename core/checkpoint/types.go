@@ -52,12 +52,13 @@ type DrainStats struct {
 // Watermark says that everything of Partition below Offset is delivered:
 // Offset is what the source may commit.
 type Watermark struct {
-	Partition PartitionID
-	Offset    int64
+	Partition PartitionID // what it is about
+	Offset    int64       // the offset to commit: the first one not delivered
 }
 
 // Stall describes a partition that is held back by a failed batch.
 type Stall struct {
+	// Partition is held back.
 	Partition PartitionID
 	// Batch is the failed batch at the head, LastOffset its highest offset.
 	Batch      BatchID
