@@ -1,6 +1,9 @@
 package kafka
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/tidemark-go/tidemark/core/checkpoint"
 )
 
@@ -52,4 +55,32 @@ type PartitionStats struct {
 	// follows it is delivered again after the partition moved or the Source
 	// was opened again.
 	Stalled *checkpoint.Stall
+}
+
+// Stats returns a snapshot. It does not look for new acknowledgements.
+func (s *Source) Stats() Stats {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	st := s.stats
+	stalls := s.cp.Stalled(nil)
+	for _, p := range s.parts.byID {
+		if !p.admitted {
+			continue
+		}
+		ps := PartitionStats{
+			Topic: p.topic, Partition: p.num,
+			Committed: p.committed, Acked: p.acked, Position: p.issued,
+			Pending: s.cp.Pending(p.id), Paused: p.paused,
+		}
+		for i := range stalls {
+			if stalls[i].Partition == p.id {
+				ps.Stalled = &stalls[i]
+			}
+		}
+		st.Partitions = append(st.Partitions, ps)
+	}
+	slices.SortFunc(st.Partitions, func(a, b PartitionStats) int {
+		return cmp.Or(cmp.Compare(a.Topic, b.Topic), cmp.Compare(a.Partition, b.Partition))
+	})
+	return st
 }

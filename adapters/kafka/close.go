@@ -1,0 +1,97 @@
+package kafka
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Close stops fetching, waits until ctx is done for the batches that Poll
+// returned to be resolved, commits what was acknowledged and leaves the
+// group. Batches that Poll has not returned are dropped; they and everything
+// unresolved or failed stay uncommitted. A failed batch does not hold Close
+// up: its partition cannot move any more.
+//
+// The error wraps ErrUnresolved when ctx ended the wait, and ErrUncommitted
+// when the last commit failed; the Source is closed in any case. Every Close
+// returns the same. When ctx is done already, Close only commits and leaves.
+func (s *Source) Close(ctx context.Context) error {
+	s.mu.Lock()
+	first := !s.closing
+	if first {
+		s.closing = true
+		close(s.closingC)
+	}
+	s.mu.Unlock()
+	if !first {
+		select {
+		case <-s.closedC:
+			return s.closeErr
+		case <-ctx.Done():
+			return fmt.Errorf("kafka: waiting for another Close: %w", ctx.Err())
+		}
+	}
+	defer close(s.closedC)
+	s.closeErr = s.shut(ctx)
+	return s.closeErr
+}
+
+const (
+	// closeGrace is what the last commit and the leave get when Close's
+	// context is done; closeLimit is what they get at most.
+	closeGrace = 5 * time.Second
+	closeLimit = 30 * time.Second
+)
+
+func (s *Source) shut(ctx context.Context) error {
+	var errs []error
+	// The poll in flight may be waiting for a hook, and the hook for batches
+	// that were handed out; so wait for those with it.
+	s.fetch.stop()
+	s.mu.Lock()
+	owned := s.owned()
+	dropped := s.unqueue(nil, owned...)
+	s.mu.Unlock()
+	if err := s.await(ctx, nil); err != nil {
+		s.mu.Lock()
+		n := s.unsettled(nil)
+		s.mu.Unlock()
+		errs = append(errs, fmt.Errorf("%w in %d partitions: %w", ErrUnresolved, n, err))
+	}
+	select {
+	case <-s.fetchDone:
+	case <-ctx.Done():
+	}
+	// From here on a revoke commits without waiting. The last commit and the
+	// leave have their own time: a ctx that is done ends the wait for
+	// batches, not what can still be saved.
+	s.wait.stop()
+	last, cancel := context.WithTimeout(s.last.ctx, closeLimit)
+	defer cancel()
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(closeGrace, s.last.stop) })()
+	if err := s.commitWithRetry(last, nil); err != nil {
+		errs = append(errs, fmt.Errorf("%w: %w", ErrUncommitted, err))
+	}
+	if err := s.cl.LeaveGroupContext(last); err != nil {
+		s.log.Warn("leaving the group; it waits for this member until the session times out", "err", err)
+	}
+	s.last.stop()
+	s.run.stop()
+	s.cl.CloseAllowingRebalance()
+	s.wg.Wait()
+	s.mu.Lock()
+	s.retire(s.owned(), dropped)
+	s.mu.Unlock()
+	return errors.Join(errs...)
+}
+
+// owned returns the partitions that are tracked now.
+func (s *Source) owned() (parts []*partition) {
+	for _, p := range s.parts.byID {
+		if p.admitted {
+			parts = append(parts, p)
+		}
+	}
+	return parts
+}

@@ -1,0 +1,302 @@
+package kafka
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/tidemark-go/tidemark/core/checkpoint"
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kgo"
+)
+
+// fetchLoop polls the client, issues what it got and allows rebalances again,
+// until Close. The hooks run only between two polls, so everything polled
+// from a partition is issued before the partition can be taken away.
+func (s *Source) fetchLoop() {
+	defer s.wg.Done()
+	defer close(s.fetchDone)
+	for s.fetch.ctx.Err() == nil {
+		ctx, cancel, resume, full := s.beforePoll()
+		if len(resume) > 0 {
+			s.cl.ResumeFetchPartitions(resume)
+		}
+		if full {
+			select {
+			case <-s.room:
+			case <-s.fetch.ctx.Done():
+			}
+			continue
+		}
+		fetches := s.cl.PollRecords(ctx, s.cfg.PollRecords)
+		suspects := s.ingest(fetches, time.Now())
+		// Always, also after an error or a cancelled poll: the client counts
+		// this goroutine as polling until then, and Close would wait for it.
+		s.cl.AllowRebalance()
+		cancel()
+		if len(suspects) > 0 {
+			s.checkTopics(suspects)
+		}
+	}
+}
+
+// beforePoll issues what partitions at their limit have room for now. It
+// returns the partitions to resume, whether enough is queued already, and the
+// context of the next poll: the watcher can interrupt it when a partition
+// that is paused gets room again.
+func (s *Source) beforePoll() (ctx context.Context, cancel context.CancelFunc, resume map[string][]int32, full bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	ctx, cancel, s.wakePoller = s.fetch.ctx, func() {}, nil
+	if s.paused > 0 {
+		resume = s.refill()
+	}
+	if full = s.ready.records >= s.cfg.PollRecords; !full && s.paused > 0 {
+		ctx, cancel = context.WithCancel(s.fetch.ctx)
+		s.wakePoller = cancel
+	}
+	if s.ready.len() > 0 {
+		signal(s.avail)
+	}
+	return ctx, cancel, resume, full
+}
+
+// refill issues from the stashes of paused partitions that have room, and
+// ends the pause of those whose stash is empty. Pause and resume are half the
+// limit apart, so that a partition at its limit does not flap.
+func (s *Source) refill() (resume map[string][]int32) {
+	for _, p := range s.parts.byID {
+		if !p.paused || !s.hasRoom(p) {
+			continue
+		}
+		if len(p.stash) > 0 {
+			p.stash = s.issue(p, p.stash, p.stashAt)
+		}
+		if len(p.stash) == 0 && s.hasRoom(p) {
+			s.unpause(p)
+			if resume == nil {
+				resume = make(map[string][]int32)
+			}
+			resume[p.topic] = append(resume[p.topic], p.num)
+		}
+	}
+	return resume
+}
+
+func (s *Source) hasRoom(p *partition) bool {
+	return s.cp.Pending(p.id) <= s.cfg.PendingLimit/2
+}
+
+// unpause forgets the stash and the pause; the caller resumes the fetching.
+func (s *Source) unpause(p *partition) {
+	p.stash = nil
+	if p.paused {
+		p.paused = false
+		s.paused--
+	}
+}
+
+// ingest issues everything fetched, or stashes it. It returns the topics that
+// the broker no longer knows by their ID.
+func (s *Source) ingest(fetches kgo.Fetches, now time.Time) (suspects map[string]bool) {
+	// Losses come first: what this poll brought of such a partition may be
+	// from before or after, and is read again.
+	var reset map[*partition]bool
+	for i := range fetches {
+		for j := range fetches[i].Topics {
+			t := &fetches[i].Topics[j]
+			for k := range t.Partitions {
+				if err := t.Partitions[k].Err; err != nil {
+					s.fetchError(t.Topic, t.Partitions[k].Partition, err, &reset, &suspects)
+				}
+			}
+		}
+	}
+	var pause map[string][]int32
+	for i := range fetches {
+		for j := range fetches[i].Topics {
+			t := &fetches[i].Topics[j]
+			s.learnTopic(t)
+			for k := range t.Partitions {
+				p := s.lookup(t.Topic, t.Partitions[k].Partition)
+				if p == nil || reset[p] || !s.accept(p, &t.Partitions[k], now) {
+					continue
+				}
+				if pause == nil {
+					pause = make(map[string][]int32)
+				}
+				pause[p.topic] = append(pause[p.topic], p.num)
+			}
+		}
+	}
+	if pause != nil {
+		s.cl.PauseFetchPartitions(pause)
+	}
+	return suspects
+}
+
+func (s *Source) lookup(topic string, num int32) *partition {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.parts.lookup(topic, num)
+}
+
+// accept issues one partition's records. It reports whether the partition
+// reached its limit now and its fetching must pause.
+func (s *Source) accept(p *partition, f *kgo.FetchPartition, now time.Time) (pause bool) {
+	records := f.Records
+	s.mu.Lock()
+	if !p.admitted {
+		// A deleted topic's partition stays in the client until it is
+		// purged. No batch may ever be untracked.
+		s.mu.Unlock()
+		if len(records) > 0 {
+			s.log.Debug("dropped records of a partition that is not owned", "topic", p.topic, "partition", p.num, "records", len(records))
+		}
+		return false
+	}
+	expired := p.read != unknown && f.LogStartOffset > p.read
+	loss := DataLoss{Kind: LossExpired, ConsumedTo: p.read, ResetTo: f.LogStartOffset, Committed: p.committed}
+	if expired {
+		p.read = f.LogStartOffset
+	}
+	if len(records) > 0 && p.read != unknown && records[0].Offset < p.read {
+		// Back without a word: a broker without topic IDs, or a reset.
+		s.mu.Unlock()
+		s.truncated(p, p.read, records[0].Offset)
+		return false
+	}
+	if len(records) > 0 {
+		pause = s.take(p, records, now)
+	}
+	s.mu.Unlock()
+	if expired {
+		s.reportLoss(p, loss)
+	}
+	return pause
+}
+
+// take issues or stashes records. It reports whether a pause begins.
+func (s *Source) take(p *partition, records []*kgo.Record, now time.Time) (pause bool) {
+	if p.read == unknown {
+		p.start(records[0].Offset)
+	}
+	p.stale = unknown
+	p.read = records[len(records)-1].Offset + 1
+	if len(p.stash) > 0 {
+		p.stash = append(p.stash, records...)
+		return false
+	}
+	if p.stash, p.stashAt = s.issue(p, records, now), now; len(p.stash) > 0 && !p.paused {
+		p.paused = true
+		s.paused++
+		s.stats.Pauses++
+		signal(s.watch)
+		return true
+	}
+	return false
+}
+
+// issue registers records as batches and queues them. It returns those for
+// which the partition has no room.
+func (s *Source) issue(p *partition, records []*kgo.Record, at time.Time) []*kgo.Record {
+	drained := false
+	for len(records) > 0 {
+		n := min(len(records), s.cfg.BatchRecords)
+		last := records[n-1].Offset
+		ack, err := s.issuer.Issue(p.id, last)
+		if errors.Is(err, checkpoint.ErrPendingLimit) {
+			if !drained {
+				// Perhaps there is room that nobody has looked for.
+				drained = true
+				s.drain()
+				continue
+			}
+			return records
+		}
+		if err != nil {
+			panic(fmt.Sprintf("kafka: %s[%d] refused: %v", p.topic, p.num, err))
+		}
+		run := records[:n:n]
+		records = records[n:]
+		p.epochs.note(run)
+		p.issued = last + 1
+		s.stats.Batches++
+		if run = withoutControl(run); len(run) == 0 {
+			ack.Done(nil) // markers only: nothing to deliver, but the commit passes them
+			continue
+		}
+		s.stats.Records += uint64(len(run))
+		s.ready.push(Batch{p.topic, p.num, run, ack, at}, p)
+	}
+	return nil
+}
+
+// withoutControl removes transaction markers, in place.
+func withoutControl(records []*kgo.Record) []*kgo.Record {
+	for i, r := range records {
+		if r.Attrs.IsControl() {
+			keep := records[:i]
+			for _, r := range records[i+1:] {
+				if !r.Attrs.IsControl() {
+					keep = append(keep, r)
+				}
+			}
+			clear(records[len(keep):])
+			return keep
+		}
+	}
+	return records
+}
+
+// fetchError sorts out what the client reports in place of records.
+func (s *Source) fetchError(topic string, num int32, err error, reset *map[*partition]bool, suspects *map[string]bool) {
+	if errors.Is(err, context.Canceled) || errors.Is(err, kgo.ErrClientClosed) {
+		return
+	}
+	s.mu.Lock()
+	s.stats.FetchErrors++
+	s.mu.Unlock()
+	var loss *kgo.ErrDataLoss
+	switch {
+	case errors.As(err, &loss):
+		if p := s.lookup(topic, num); p != nil {
+			if *reset == nil {
+				*reset = make(map[*partition]bool)
+			}
+			(*reset)[p] = true
+			s.truncated(p, loss.ConsumedTo, loss.ResetTo)
+		}
+	case errors.Is(err, kerr.UnknownTopicID):
+		if *suspects == nil {
+			*suspects = make(map[string]bool)
+		}
+		(*suspects)[topic] = true
+	case passing(err):
+		s.log.Warn("fetch error; the client keeps trying", "topic", topic, "partition", num, "err", err)
+	default:
+		s.log.Error("fetch error", "topic", topic, "partition", num, "err", err)
+		s.mu.Lock()
+		s.pollErr = fmt.Errorf("kafka: fetching %s[%d]: %w", topic, num, err)
+		s.mu.Unlock()
+		signal(s.avail)
+	}
+}
+
+// passing reports whether the client gets over err by itself: it retries, or
+// joins the group again.
+func passing(err error) bool {
+	if kerr.IsRetriable(err) || kgo.IsRetryableBrokerErr(err) || errors.Is(err, context.DeadlineExceeded) {
+		return true
+	}
+	for _, e := range []error{
+		kerr.RebalanceInProgress, kerr.IllegalGeneration, kerr.UnknownMemberID,
+		kerr.StaleMemberEpoch, kerr.FencedMemberEpoch,
+	} {
+		if errors.Is(err, e) {
+			return true
+		}
+	}
+	return false
+}
