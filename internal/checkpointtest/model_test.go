@@ -3,6 +3,5 @@ package checkpointtest
 import "testing"
 
 func TestSuitePassesOnTheModel(t *testing.T) {
-	t.Parallel()
 	Run(t, ModelSubject())
 }

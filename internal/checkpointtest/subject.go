@@ -229,5 +229,11 @@ func groups() []group {
 	return []group{
 		{name: "Example", cases: exampleCases()},
 		{name: "Issue", cases: issueCases()},
+		{name: "Ack", cases: ackCases()},
+		{name: "Control", cases: controlCases()},
+		{name: "Wait", concurrent: true, cases: waitCases()},
+		{name: "Field", cases: fieldCases()},
+		{name: "Checklist", cases: checklistCases()},
+		{name: "Random", cases: randomCases()},
 	}
 }
