@@ -28,6 +28,10 @@ func newCluster(t testing.TB, opts ...kfake.Opt) *kfake.Cluster {
 	opts = append([]kfake.Opt{
 		kfake.NumBrokers(1),
 		kfake.GroupMinSessionTimeout(100 * time.Millisecond),
+		kfake.BrokerConfigs(map[string]string{ // of KIP848 groups, where the broker decides
+			"group.consumer.heartbeat.interval.ms": "50",
+			"group.consumer.session.timeout.ms":    "3000",
+		}),
 	}, opts...)
 	c, err := kfake.NewCluster(opts...)
 	if err != nil {

@@ -1,0 +1,291 @@
+package kafka_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/tidemark-go/tidemark/adapters/kafka"
+)
+
+// pollBoth polls one batch of each of the two partitions.
+func pollBoth(t *testing.T, s *kafka.Source) (byPartition [2]kafka.Batch) {
+	t.Helper()
+	for range 2 {
+		b := poll(t, s)
+		byPartition[b.Partition] = b
+	}
+	return byPartition
+}
+
+func TestRevokeWaitsForBatchesInFlightAndCommitsThem(t *testing.T) {
+	for _, protocol := range protocols {
+		t.Run(protocol.String(), func(t *testing.T) {
+			t.Parallel()
+			c := newCluster(t, kfake.SeedTopics(2, "in"))
+			pr := newProducer(t, c)
+			produce(t, pr, records("in", 0, "a", 5)...)
+			produce(t, pr, records("in", 1, "b", 5)...)
+			cfg := config(c, "in")
+			cfg.Protocol = protocol
+			cfg.CommitInterval = time.Hour // only the revoke commits
+			cfg.RevokeTimeout = 1400 * time.Millisecond
+			first := open(t, cfg)
+			held := pollBoth(t, first)
+
+			second := open(t, cfg)
+			acked := time.AfterFunc(300*time.Millisecond, func() {
+				held[0].Ack.Done(nil)
+				held[1].Ack.Done(nil)
+			})
+			defer acked.Stop()
+			owns(t, second, 1)
+			p := second.Stats().Partitions[0].Partition
+			if got := committed(c, "group", "in", p); got != 5 {
+				t.Fatalf("partition %d committed at %d when it changed hands, want 5", p, got)
+			}
+			produce(t, pr, records("in", p, "new", 1)...)
+			if got := values(poll(t, second)); len(got) != 1 || got[0] != "new0" {
+				t.Fatalf("the new owner read %q, want only what was not committed", got)
+			}
+		})
+	}
+}
+
+func TestRevokeGivesUpOnBatchesThatDoNotResolve(t *testing.T) {
+	for _, protocol := range protocols {
+		t.Run(protocol.String(), func(t *testing.T) {
+			t.Parallel()
+			c := newCluster(t, kfake.SeedTopics(2, "in"))
+			pr := newProducer(t, c)
+			produce(t, pr, records("in", 0, "a", 15)...)
+			produce(t, pr, records("in", 1, "b", 15)...)
+			cfg := config(c, "in")
+			cfg.Protocol = protocol
+			cfg.RevokeTimeout = 200 * time.Millisecond
+			first := open(t, cfg)
+			bs := pollRecords(t, first, 30)
+			second := open(t, cfg)
+			owns(t, second, 1)
+			p := second.Stats().Partitions[0].Partition
+			if got := committed(c, "group", "in", p); got != -1 {
+				t.Fatalf("committed at %d with nothing acknowledged", got)
+			}
+			owns(t, first, 1)
+			ackAll(bs) // too late for the partition that moved
+			if protocol == kafka.Eager { // and for the one that came back
+				ackAll(pollRecords(t, first, 15))
+			}
+			eventuallyCommitted(t, c, "in", 1-p, 15)
+			time.Sleep(60 * time.Millisecond)
+			if got := committed(c, "group", "in", p); got > -1 {
+				t.Fatalf("a late acknowledgement committed partition %d at %d", p, got)
+			}
+			if got := pollRecords(t, second, 15); got[0].Records[0].Offset != 0 {
+				t.Fatalf("the new owner starts at offset %d, want 0", got[0].Records[0].Offset)
+			}
+			if st := first.Stats(); st.Drain.StaleEpoch == 0 {
+				t.Fatalf("no late acknowledgement was counted: %+v", st.Drain)
+			}
+		})
+	}
+}
+
+func TestRevokeReturnsAtOnceWhenNothingIsInFlight(t *testing.T) {
+	for _, protocol := range protocols {
+		t.Run(protocol.String(), func(t *testing.T) {
+			t.Parallel()
+			c := newCluster(t, kfake.SeedTopics(2, "in"))
+			pr := newProducer(t, c)
+			produce(t, pr, records("in", 0, "a", 15)...)
+			produce(t, pr, records("in", 1, "b", 15)...)
+			cfg := config(c, "in")
+			cfg.Protocol = protocol
+			cfg.RevokeTimeout, cfg.RebalanceTimeout = 30*time.Second, 60*time.Second
+			first := open(t, cfg)
+			// Queued batches that nobody polled are nothing to wait for.
+			ackAll([]kafka.Batch{poll(t, first)})
+			second := open(t, cfg)
+			start := time.Now()
+			owns(t, second, 1)
+			if d := time.Since(start); d > 10*time.Second {
+				t.Fatalf("the partition moved after %v with nothing in flight", d)
+			}
+			if first.Stats().Dropped == 0 {
+				t.Fatal("the queued batches of the partition that moved were not dropped")
+			}
+		})
+	}
+}
+
+// A partition that a member keeps through a rebalance keeps its batches: they
+// are acknowledged after it, and count.
+func TestRetainedPartitionsKeepTheirBatchesInFlight(t *testing.T) {
+	for _, protocol := range []kafka.Protocol{kafka.Cooperative, kafka.KIP848} {
+		t.Run(protocol.String(), func(t *testing.T) {
+			t.Parallel()
+			c := newCluster(t, kfake.SeedTopics(2, "in"))
+			pr := newProducer(t, c)
+			produce(t, pr, records("in", 0, "a", 5)...)
+			produce(t, pr, records("in", 1, "b", 5)...)
+			cfg := config(c, "in")
+			cfg.Protocol = protocol
+			cfg.RevokeTimeout = 100 * time.Millisecond
+			first := open(t, cfg)
+			held := pollBoth(t, first)
+			second := open(t, cfg)
+			owns(t, second, 1)
+			owns(t, first, 1)
+			kept := first.Stats().Partitions[0]
+			if kept.Pending != 1 {
+				t.Fatalf("the kept partition has %d batches pending, want 1", kept.Pending)
+			}
+			held[kept.Partition].Ack.Done(nil)
+			eventuallyCommitted(t, c, "in", kept.Partition, 5)
+			quiet(t, first, 50*time.Millisecond) // nothing of it is read again
+			if got := committed(c, "group", "in", 1-kept.Partition); got != -1 {
+				t.Fatalf("the partition that moved is committed at %d, want no commit", got)
+			}
+		})
+	}
+}
+
+func TestReturningPartitionIsTrackedAfresh(t *testing.T) {
+	for _, protocol := range protocols {
+		t.Run(protocol.String(), func(t *testing.T) {
+			t.Parallel()
+			c := newCluster(t, kfake.SeedTopics(2, "in"))
+			pr := newProducer(t, c)
+			produce(t, pr, records("in", 0, "a", 5)...)
+			produce(t, pr, records("in", 1, "b", 5)...)
+			cfg := config(c, "in")
+			cfg.Protocol = protocol
+			cfg.RevokeTimeout = 100 * time.Millisecond
+			first := open(t, cfg)
+			held := pollBoth(t, first)
+			second := open(t, cfg)
+			owns(t, second, 1)
+			p := second.Stats().Partitions[0].Partition
+			if err := second.Close(context.Background()); err != nil {
+				t.Fatal(err)
+			}
+			owns(t, first, 2)
+
+			var again kafka.Batch
+			for again.Records == nil || again.Partition != p {
+				again = poll(t, first)
+			}
+			if again.Records[0].Offset != 0 || again.Ack.ID().Seq != 0 {
+				t.Fatalf("the partition came back at offset %d as %v, want offset 0 and sequence 0", again.Records[0].Offset, again.Ack.ID())
+			}
+			held[p].Ack.Done(nil) // of the earlier ownership, equal offsets
+			time.Sleep(60 * time.Millisecond)
+			if got := committed(c, "group", "in", p); got != -1 {
+				t.Fatalf("an acknowledgement of the earlier ownership committed offset %d", got)
+			}
+			again.Ack.Done(nil)
+			eventuallyCommitted(t, c, "in", p, 5)
+		})
+	}
+}
+
+// fence makes the group throw its member out at the next heartbeat.
+func fence(c *kfake.Cluster, protocol kafka.Protocol) *kfake.FaultHandle {
+	f := kfake.Fault{Keys: []kmsg.Key{kmsg.Heartbeat}, Group: "group", TopLevel: true, Err: kerr.UnknownMemberID}
+	if protocol == kafka.KIP848 {
+		f.Keys, f.Err = []kmsg.Key{kmsg.ConsumerGroupHeartbeat}, kerr.FencedMemberEpoch
+	}
+	return c.Fault(f)
+}
+
+func TestLostPartitionsAreRevokedWithoutACommit(t *testing.T) {
+	for _, protocol := range protocols {
+		t.Run(protocol.String(), func(t *testing.T) {
+			t.Parallel()
+			c := newCluster(t, kfake.SeedTopics(1, "in"))
+			produce(t, newProducer(t, c), records("in", 0, "a", 15)...)
+			cfg := config(c, "in")
+			cfg.Protocol = protocol
+			cfg.CommitInterval = time.Hour
+			commits := c.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.OffsetCommit}, Group: "group", Observe: true, Count: -1})
+			s := open(t, cfg)
+			bs := pollRecords(t, s, 15)
+			bs[0].Ack.Done(nil)
+			fence(c, protocol)
+			eventually(t, "the partition to be lost", func() bool { return s.Stats().Lost == 1 })
+			if commits.Hits() != 0 {
+				t.Fatalf("%d commits for a lost partition", commits.Hits())
+			}
+			bs[1].Ack.Done(nil)
+			again := pollRecords(t, s, 15)
+			if again[0].Records[0].Offset != 0 {
+				t.Fatalf("read again from offset %d, want 0", again[0].Records[0].Offset)
+			}
+			ackAll(again)
+			if err := s.Close(context.Background()); err != nil {
+				t.Fatal(err)
+			}
+			if got := committed(c, "group", "in", 0); got != 15 {
+				t.Fatalf("committed at %d after Close, want 15", got)
+			}
+			if st := s.Stats(); st.Revoked != 1 || st.Lost != 1 || st.Assigned != 2 {
+				t.Fatalf("counted %d assigned, %d revoked, %d lost, want 2, 1, 1", st.Assigned, st.Revoked, st.Lost)
+			}
+		})
+	}
+}
+
+func TestPollStaysContextAwareDuringARevoke(t *testing.T) {
+	c := newCluster(t, kfake.SeedTopics(2, "in"))
+	pr := newProducer(t, c)
+	produce(t, pr, records("in", 0, "a", 5)...)
+	produce(t, pr, records("in", 1, "b", 5)...)
+	cfg := config(c, "in")
+	cfg.Protocol = kafka.Eager
+	cfg.RevokeTimeout = 1400 * time.Millisecond
+	first := open(t, cfg)
+	held := pollBoth(t, first)
+	second := open(t, cfg)
+	for deadline := time.Now().Add(1200 * time.Millisecond); time.Now().Before(deadline); {
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Millisecond)
+		start := time.Now()
+		_, err := first.Poll(ctx)
+		cancel()
+		if !errors.Is(err, context.DeadlineExceeded) {
+			break
+		}
+		if d := time.Since(start); d > 500*time.Millisecond {
+			t.Fatalf("Poll returned %v after its context was done", d)
+		}
+	}
+	held[0].Ack.Done(nil)
+	held[1].Ack.Done(nil)
+	owns(t, second, 1)
+}
+
+func TestPausedPartitionIsFetchedAgainAfterItReturned(t *testing.T) {
+	c := newCluster(t, kfake.SeedTopics(1, "in"))
+	produce(t, newProducer(t, c), records("in", 0, "a", 40)...)
+	cfg := config(c, "in")
+	cfg.PendingLimit = 2
+	s := open(t, cfg)
+	poll(t, s)
+	eventually(t, "a pause", func() bool { p, _ := state(s, "in", 0); return p.Paused })
+	fence(c, kafka.Cooperative)
+	eventually(t, "the partition to be lost", func() bool { return s.Stats().Lost == 1 })
+	owns(t, s, 1)
+	for n := 0; n < 40; {
+		b := poll(t, s)
+		if got := b.Records[0].Offset; got != int64(n) {
+			t.Fatalf("read on at offset %d, want %d", got, n)
+		}
+		n += len(b.Records)
+		b.Ack.Done(nil)
+	}
+	eventuallyCommitted(t, c, "in", 0, 40)
+}
