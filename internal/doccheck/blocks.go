@@ -129,6 +129,10 @@ func hasMain(f *ast.File) bool {
 // directories of their packages, which exist in the overlay alone. Line
 // directives make the messages point into the documents.
 func compile(dir string, blocks []block) ([]Finding, error) {
+	dir, err := filepath.Abs(dir) // the overlay takes no other
+	if err != nil {
+		return nil, fmt.Errorf("doccheck: cannot name the module's directory: %w", err)
+	}
 	tmp, err := os.MkdirTemp("", "doccheck")
 	if err != nil {
 		return nil, fmt.Errorf("doccheck: no place for blocks: %w", err)
