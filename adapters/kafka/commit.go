@@ -126,7 +126,7 @@ func (s *Source) commit(ctx context.Context, parts []*partition) error {
 func (s *Source) collect(parts []*partition) (map[topicPartition]*commitment, map[string]map[int32]kgo.EpochOffset) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.drain()
+	s.advance()
 	if parts == nil {
 		parts = s.parts.byID
 	}

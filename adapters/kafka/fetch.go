@@ -41,16 +41,24 @@ func (s *Source) fetchLoop() {
 	}
 }
 
-// beforePoll issues what partitions at their limit have room for now. It
-// returns the partitions to resume, whether enough is queued already, and the
-// context of the next poll: the watcher can interrupt it when a partition
-// that is paused gets room again.
+// beforePoll returns the partitions to resume, whether enough is queued
+// already, and the context of the next poll: advance interrupts it when a
+// paused partition can resume.
 func (s *Source) beforePoll() (ctx context.Context, cancel context.CancelFunc, resume map[string][]int32, full bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	ctx, cancel, s.wakePoller = s.fetch.ctx, func() {}, nil
 	if s.paused > 0 {
-		resume = s.refill()
+		s.advance()
+		for _, p := range s.parts.byID {
+			if s.canResume(p) {
+				s.unpause(p)
+				if resume == nil {
+					resume = make(map[string][]int32)
+				}
+				resume[p.topic] = append(resume[p.topic], p.num)
+			}
+		}
 	}
 	if full = s.ready.records >= s.cfg.PollRecords; !full && s.paused > 0 {
 		ctx, cancel = context.WithCancel(s.fetch.ctx)
@@ -62,30 +70,31 @@ func (s *Source) beforePoll() (ctx context.Context, cancel context.CancelFunc, r
 	return ctx, cancel, resume, full
 }
 
-// refill issues from the stashes of paused partitions that have room, and
-// ends the pause of those whose stash is empty. Pause and resume are half the
-// limit apart, so that a partition at its limit does not flap.
-func (s *Source) refill() (resume map[string][]int32) {
+// advance drains, and issues from the stashes of paused partitions what they
+// have room for now. The stash of a whole poll lies between a pause and its
+// end, so a partition at its limit does not flap. mu is held.
+func (s *Source) advance() {
+	s.drain()
+	if s.paused == 0 {
+		return
+	}
 	for _, p := range s.parts.byID {
-		if !p.paused || !s.hasRoom(p) {
-			continue
-		}
-		if len(p.stash) > 0 {
+		if p.paused && len(p.stash) > 0 {
 			p.stash = s.issue(p, p.stash, p.stashAt)
 		}
-		if len(p.stash) == 0 && s.hasRoom(p) {
-			s.unpause(p)
-			if resume == nil {
-				resume = make(map[string][]int32)
-			}
-			resume[p.topic] = append(resume[p.topic], p.num)
+		if s.wakePoller != nil && s.canResume(p) {
+			s.wakePoller()
 		}
 	}
-	return resume
+	if s.ready.len() > 0 {
+		signal(s.avail)
+	}
 }
 
-func (s *Source) hasRoom(p *partition) bool {
-	return s.cp.Pending(p.id) <= s.cfg.PendingLimit/2
+// canResume reports that p is paused for no reason. Only the polling goroutine
+// ends the pause, since it also begins it.
+func (s *Source) canResume(p *partition) bool {
+	return p.paused && len(p.stash) == 0 && s.cp.Pending(p.id) < s.cfg.PendingLimit
 }
 
 // unpause forgets the stash and the pause; the caller resumes the fetching.
@@ -188,7 +197,12 @@ func (s *Source) take(p *partition, records []*kgo.Record, now time.Time) (pause
 		p.stash = append(p.stash, records...)
 		return false
 	}
-	if p.stash, p.stashAt = s.issue(p, records, now), now; len(p.stash) > 0 && !p.paused {
+	rest := s.issue(p, records, now)
+	if len(rest) > 0 {
+		s.drain() // perhaps there is room that nobody has looked for
+		rest = s.issue(p, rest, now)
+	}
+	if p.stash, p.stashAt = rest, now; len(rest) > 0 && !p.paused {
 		p.paused = true
 		s.paused++
 		s.stats.Pauses++
@@ -201,18 +215,11 @@ func (s *Source) take(p *partition, records []*kgo.Record, now time.Time) (pause
 // issue registers records as batches and queues them. It returns those for
 // which the partition has no room.
 func (s *Source) issue(p *partition, records []*kgo.Record, at time.Time) []*kgo.Record {
-	drained := false
 	for len(records) > 0 {
 		n := min(len(records), s.cfg.BatchRecords)
 		last := records[n-1].Offset
 		ack, err := s.issuer.Issue(p.id, last)
 		if errors.Is(err, checkpoint.ErrPendingLimit) {
-			if !drained {
-				// Perhaps there is room that nobody has looked for.
-				drained = true
-				s.drain()
-				continue
-			}
 			return records
 		}
 		if err != nil {
@@ -284,19 +291,23 @@ func (s *Source) fetchError(topic string, num int32, err error, reset *map[*part
 	}
 }
 
+// lasting are the errors of a group or connection that trying again does not
+// end. The client does keep trying, in case somebody changes the cause.
+var lasting = []error{
+	kerr.GroupAuthorizationFailed, kerr.TopicAuthorizationFailed, kerr.ClusterAuthorizationFailed,
+	kerr.SaslAuthenticationFailed, kerr.FencedInstanceID, kerr.UnreleasedInstanceID,
+	kerr.InconsistentGroupProtocol, kerr.InvalidGroupID, kerr.InvalidSessionTimeout,
+	kerr.UnsupportedAssignor, kerr.UnsupportedVersion, kerr.GroupMaxSizeReached,
+}
+
 // passing reports whether the client gets over err by itself: it retries, or
 // joins the group again.
 func passing(err error) bool {
-	if kerr.IsRetriable(err) || kgo.IsRetryableBrokerErr(err) || errors.Is(err, context.DeadlineExceeded) {
-		return true
-	}
-	for _, e := range []error{
-		kerr.RebalanceInProgress, kerr.IllegalGeneration, kerr.UnknownMemberID,
-		kerr.StaleMemberEpoch, kerr.FencedMemberEpoch,
-	} {
+	for _, e := range lasting {
 		if errors.Is(err, e) {
-			return true
+			return false
 		}
 	}
-	return false
+	var group *kgo.ErrGroupSession
+	return errors.As(err, &group) || kerr.IsRetriable(err) || kgo.IsRetryableBrokerErr(err) || errors.Is(err, context.DeadlineExceeded)
 }

@@ -124,7 +124,7 @@ func poll(t testing.TB, s *kafka.Source) kafka.Batch {
 	defer cancel()
 	b, err := s.Poll(ctx)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("no batch came: %v; %+v", err, s.Stats())
 	}
 	return b
 }

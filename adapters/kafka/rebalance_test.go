@@ -77,7 +77,7 @@ func TestRevokeGivesUpOnBatchesThatDoNotResolve(t *testing.T) {
 				t.Fatalf("committed at %d with nothing acknowledged", got)
 			}
 			owns(t, first, 1)
-			ackAll(bs) // too late for the partition that moved
+			ackAll(bs)                   // too late for the partition that moved
 			if protocol == kafka.Eager { // and for the one that came back
 				ackAll(pollRecords(t, first, 15))
 			}

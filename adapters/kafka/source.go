@@ -38,13 +38,15 @@ type Source struct {
 	cl  *kgo.Client
 	cp  *checkpoint.Checkpointer
 
-	// issuer and topicIDs belong to the polling goroutine alone.
-	issuer   *checkpoint.Issuer
+	// topicIDs belongs to the polling goroutine alone.
 	topicIDs map[string][16]byte
 
-	mu    sync.Mutex
-	parts partitions
-	ready readyQueue
+	mu sync.Mutex
+	// issuer is used with mu held, by the polling goroutine for what it
+	// polled and by whoever finds room for what it had to put aside.
+	issuer *checkpoint.Issuer
+	parts  partitions
+	ready  readyQueue
 	// pollErr is an error that Poll reports once.
 	pollErr error
 	// paused counts partitions whose fetching is paused, waiters the
@@ -52,7 +54,7 @@ type Source struct {
 	paused, waiters int
 	// progress is closed and replaced whenever the watcher drained.
 	progress chan struct{}
-	// wakePoller interrupts the poll in flight, nil when none can be.
+	// wakePoller interrupts the poll in flight; nil while nothing is paused.
 	wakePoller context.CancelFunc
 	stats      Stats
 	watermarks []checkpoint.Watermark

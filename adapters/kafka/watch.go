@@ -26,17 +26,9 @@ func (s *Source) watchLoop() {
 func (s *Source) observe() (more bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.drain()
+	s.advance()
 	close(s.progress)
 	s.progress = make(chan struct{})
-	if s.wakePoller != nil {
-		for _, p := range s.parts.byID {
-			if p.paused && s.hasRoom(p) {
-				s.wakePoller()
-				break
-			}
-		}
-	}
 	return s.paused > 0 || s.waiters > 0
 }
 
@@ -55,7 +47,7 @@ func (s *Source) await(ctx context.Context, parts []*partition) error {
 	}()
 	for {
 		s.mu.Lock()
-		s.drain()
+		s.advance()
 		open := s.unsettled(parts)
 		progress := s.progress
 		s.mu.Unlock()
