@@ -315,7 +315,7 @@ func ackSaturated(t testing.TB, s Subject) {
 // ackSaturationSticks: a count that was cut off must not come down to zero
 // while holders are left.
 func ackSaturationSticks(t testing.TB, s Subject) {
-	releases := scale(1<<23, 1<<22) + 10
+	releases := 1<<23>>less(1) + 10
 	r := newRig(t, s, 0)
 	a := r.issue(0, 9)
 	a.RetainN(1 << 30)

@@ -37,7 +37,7 @@ func listPermutations(t testing.TB, s Subject) {
 	var next int64
 	var got, want []mark
 	acks, refs := make([]Ack, 8), make([]ModelAck, 8)
-	for n := 1; n <= scale(8, 6); n++ {
+	for n := 1; n <= 8-less(2); n++ {
 		permutations(n, func(order []int) {
 			for k := range n {
 				acks[k] = r.issue(0, next)
@@ -63,7 +63,7 @@ func listPermutations(t testing.TB, s Subject) {
 // listPermutationsFailing does the same with every subset of the batches
 // failing; the expected watermark is written down directly.
 func listPermutationsFailing(t testing.TB, s Subject) {
-	for n := 1; n <= scale(5, 4); n++ {
+	for n := 1; n <= 5-less(1); n++ {
 		r := newRig(t, s, 0)
 		for failing := range 1 << n {
 			permutations(n, func(order []int) {

@@ -11,7 +11,7 @@
 // applies. Random operations are compared with it step by step, and the suite
 // itself is tested by breaking copies of it on purpose.
 //
-// Two environment variables steer the random cases: CHECKPOINT_SEED fixes the
-// seed (a failing run prints the one it used) and CHECKPOINT_STEPS the number
-// of steps.
+// Environment variables steer the long cases: CHECKPOINT_SEED fixes the seed of
+// the random operations (a run prints the one it used), CHECKPOINT_STEPS their
+// number, and CHECKPOINT_STRESS multiplies the concurrent cases.
 package checkpointtest

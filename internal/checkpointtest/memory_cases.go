@@ -18,7 +18,7 @@ func heapNow() int64 {
 // listLarge pushes a million batches through ten thousand partitions and
 // wants the memory back.
 func listLarge(t testing.TB, s Subject) {
-	partitions, each := scale(10_000, 2_000), 100
+	partitions, each := 10_000>>less(2), 100
 	ps := parts(partitions)
 	acks := make([]Ack, 0, partitions*each)
 	empty := heapNow()

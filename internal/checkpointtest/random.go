@@ -32,7 +32,7 @@ func randomAgainstModel(t testing.TB, s Subject) {
 		}
 		seed = n
 	}
-	steps := scale(400_000, 60_000)
+	steps := 400_000 >> less(3)
 	if v := os.Getenv("CHECKPOINT_STEPS"); v != "" {
 		n, err := strconv.Atoi(v)
 		if err != nil {

@@ -2,7 +2,11 @@ package checkpointtest
 
 import (
 	"errors"
+	"os"
+	"runtime/debug"
 	"slices"
+	"strconv"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -196,12 +200,31 @@ func permutations(n int, f func([]int)) {
 	walk(0)
 }
 
-// scale is the size of a stress case: less with -short.
+// scale is the size of a stress case: less with -short, and CHECKPOINT_STRESS
+// times as much when that is set.
 func scale(full, short int) int {
 	if testing.Short() {
 		return short
 	}
+	if n, err := strconv.Atoi(os.Getenv("CHECKPOINT_STRESS")); err == nil && n > 0 {
+		return full * n
+	}
 	return full
+}
+
+// raceBuild says whether this is a race-detector build. One goroutine has no
+// races and runs ten times slower there, so that single-threaded cases shrink.
+var raceBuild = sync.OnceValue(func() bool {
+	info, ok := debug.ReadBuildInfo()
+	return ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
+})
+
+// less is n when a single-threaded case should be smaller, and 0 otherwise.
+func less(n int) int {
+	if testing.Short() || raceBuild() {
+		return n
+	}
+	return 0
 }
 
 func wantErr(t testing.TB, what string, err, want error) {

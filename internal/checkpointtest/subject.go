@@ -235,5 +235,6 @@ func groups() []group {
 		{name: "Field", cases: fieldCases()},
 		{name: "Checklist", cases: checklistCases()},
 		{name: "Random", cases: randomCases()},
+		{name: "Stress", concurrent: true, cases: stressCases()},
 	}
 }
