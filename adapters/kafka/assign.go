@@ -156,7 +156,10 @@ func (s *Source) retire(parts []*partition, dropped []checkpoint.Ack) {
 	ids := make([]checkpoint.PartitionID, len(parts))
 	for i, p := range parts {
 		ids[i] = p.id
-		p.admitted = false
+		if s.closing && p.due() {
+			s.unsaved++
+		}
+		p.retire()
 	}
 	s.cp.Revoke(ids...)
 	for _, a := range dropped {

@@ -70,9 +70,7 @@ func (s *Source) shut(ctx context.Context) error {
 	last, cancel := context.WithTimeout(s.last.ctx, closeLimit)
 	defer cancel()
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(closeGrace, s.last.stop) })()
-	if err := s.commitWithRetry(last, nil); err != nil {
-		errs = append(errs, fmt.Errorf("%w: %w", ErrUncommitted, err))
-	}
+	commitErr := s.commitWithRetry(last, nil)
 	if err := s.cl.LeaveGroupContext(last); err != nil {
 		s.log.Warn("leaving the group; it waits for this member until the session times out", "err", err)
 	}
@@ -82,7 +80,13 @@ func (s *Source) shut(ctx context.Context) error {
 	s.wg.Wait()
 	s.mu.Lock()
 	s.retire(s.owned(), dropped)
+	unsaved := s.unsaved
 	s.mu.Unlock()
+	if commitErr != nil {
+		errs = append(errs, fmt.Errorf("%w: %w", ErrUncommitted, commitErr))
+	} else if unsaved > 0 {
+		errs = append(errs, fmt.Errorf("%w: %d partitions were lost meanwhile", ErrUncommitted, unsaved))
+	}
 	return errors.Join(errs...)
 }
 

@@ -54,7 +54,8 @@ func (k LossKind) String() string {
 // hide.
 type DataLoss struct {
 	Kind LossKind
-	// ConsumedTo is the position that was next to be read, -1 if unknown.
+	// ConsumedTo is the position that was next to be read, -1 if this member
+	// read nothing.
 	ConsumedTo int64
 	// ResetTo is the position that is read next.
 	ResetTo int64

@@ -129,8 +129,9 @@ func (s *Source) forget(topic string) {
 	}
 	losses := make([]DataLoss, len(gone))
 	for i, p := range gone {
-		losses[i] = DataLoss{Kind: LossRecreated, ConsumedTo: p.read, Committed: p.committed}
-		p.stale = p.committed
+		read, committed := p.known()
+		losses[i] = DataLoss{Kind: LossRecreated, ConsumedTo: read, Committed: committed}
+		p.stale = committed
 	}
 	s.retire(gone, s.unqueue(nil, gone...))
 	s.mu.Unlock()

@@ -271,6 +271,8 @@ func TestDeletedTopicIsReportedAndReadWhenItComesBack(t *testing.T) {
 	var losses lossLog
 	cfg := config(c, "in")
 	cfg.OnDataLoss = losses.add
+	// The client gives a topic ID that is unknown six tries.
+	cfg.Options = append(cfg.Options, kgo.RetryBackoffFn(func(int) time.Duration { return 20 * time.Millisecond }))
 	s := open(t, cfg)
 	ackAll(pollRecords(t, s, 20))
 	eventuallyCommitted(t, c, "in", 0, 20)

@@ -54,6 +54,9 @@ type partition struct {
 	// leaving marks the partition while queued batches are sorted out.
 	leaving bool
 
+	// lastRead and lastCommitted are what earlier admissions knew last.
+	lastRead, lastCommitted int64
+
 	// stale is the last commit to a topic that has been deleted since: a
 	// commit fetched with the same value belongs to the old topic. unknown
 	// otherwise. It outlives admissions, until a record was read.
@@ -68,6 +71,25 @@ func (p *partition) admit() {
 	p.read, p.issued, p.handed = unknown, unknown, unknown
 	p.rewind, p.stalled = false, false
 	p.epochs = p.epochs[:0]
+}
+
+// retire ends the admission.
+func (p *partition) retire() {
+	p.admitted = false
+	p.lastRead, p.lastCommitted = p.known()
+}
+
+// known returns the read position and the commit as far as any admission knew
+// them.
+func (p *partition) known() (read, committed int64) {
+	read, committed = p.read, p.committed
+	if read == unknown {
+		read = p.lastRead
+	}
+	if committed == unknown {
+		committed = p.lastCommitted
+	}
+	return read, committed
 }
 
 // start notes the position the admission reads from.
@@ -100,6 +122,7 @@ func (t *partitions) intern(topic string, num int32) *partition {
 		topic: topic, num: num, id: checkpoint.PartitionID(len(t.byID)),
 		committed: unknown, acked: unknown, base: unknown,
 		read: unknown, issued: unknown, handed: unknown, stale: unknown,
+		lastRead: unknown, lastCommitted: unknown,
 	}
 	t.byID = append(t.byID, p)
 	if t.byName == nil {

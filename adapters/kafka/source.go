@@ -62,6 +62,9 @@ type Source struct {
 	// newStalls are stalls that were not logged yet.
 	newStalls []newStall
 	closing   bool
+	// unsaved counts partitions given up during Close with something
+	// acknowledged that is not committed.
+	unsaved int
 
 	commitSem chan struct{}
 	// avail wakes one Poll, room the polling goroutine, watch the watcher.
