@@ -13,9 +13,7 @@ import (
 
 	kafka "github.com/tidemark-go/tidemark/adapters/kafka"
 	"github.com/tidemark-go/tidemark/adapters/kafka/internal/console"
-	"github.com/tidemark-go/tidemark/adapters/kafka/internal/lines"
 	"github.com/tidemark-go/tidemark/adapters/kafka/internal/pipeline"
-	"github.com/tidemark-go/tidemark/adapters/kafka/internal/sink"
 )
 
 const (
@@ -24,6 +22,9 @@ const (
 	// decide how much memory the demo needs.
 	maxInFlight = 16 << 20
 	fetchBytes  = 4 << 20
+	// partitionBytes lets every partition into every fetch, so that they
+	// fill their pending limits side by side and not one after the other.
+	partitionBytes = 512 << 10
 	// pollRecords is what the source takes from the client at a time.
 	pollRecords = 4096
 	// sessionTimeout is how long the group waits for a member that was
@@ -64,19 +65,9 @@ func (d *demo) consume(ctx context.Context) error {
 	return errors.Join(err, d.summarize(context.WithoutCancel(ctx), c))
 }
 
-// move opens the files and the source, runs the pipeline and closes all of it
-// again, in the order that loses nothing.
-func (d *demo) move(ctx context.Context, c *consumption) (err error) {
-	events, err := d.openFile(d.opts.out.Events)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, events.Close()) }()
-	dead, err := d.openFile(d.opts.out.Dead)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, dead.Close()) }()
+// move opens the source, runs the pipeline and closes the source again, in
+// the order that loses nothing.
+func (d *demo) move(ctx context.Context, c *consumption) error {
 	select {
 	case <-c.tracker.Complete():
 		return nil // there is nothing to read, so there is no group to join
@@ -105,8 +96,8 @@ func (d *demo) move(ctx context.Context, c *consumption) (err error) {
 		Workers:  d.opts.workers,
 		MaxLine:  d.opts.maxLine,
 		MaxBytes: maxInFlight,
-		Events:   events,
-		Dead:     dead,
+		Events:   d.events,
+		Dead:     d.dead,
 		OnFetch:  c.tracker.Fetched,
 	}, &c.stats)
 
@@ -119,14 +110,6 @@ func (d *demo) move(ctx context.Context, c *consumption) (err error) {
 		d.log.Info("demo: the group forgets this member by itself", "after", sessionTimeout, "err", leaveErr)
 	}
 	return err
-}
-
-func (d *demo) openFile(path string) (*sink.File, error) {
-	f, err := sink.Open(path, lines.OriginPrefix)
-	if err == nil && f.Cut() > 0 {
-		fprintf(d.out, "healed   %s: cut off %s of a line that a crash had torn", path, console.Bytes(f.Cut()))
-	}
-	return f, err
 }
 
 func (d *demo) sourceConfig(t *pipeline.Tracker) kafka.Config {
@@ -149,7 +132,7 @@ func (d *demo) sourceConfig(t *pipeline.Tracker) kafka.Config {
 		OnDataLoss: func(topic string, partition int32, loss kafka.DataLoss) {
 			d.screen.Printf("demo: partition %d of %s was %s by the broker: reading goes on at offset %d", partition, topic, loss.Kind, loss.ResetTo)
 		},
-		Options: []kgo.Opt{kgo.FetchMaxBytes(fetchBytes), kgo.FetchMaxPartitionBytes(fetchBytes)},
+		Options: []kgo.Opt{kgo.FetchMaxBytes(fetchBytes), kgo.FetchMaxPartitionBytes(partitionBytes)},
 	}
 }
 

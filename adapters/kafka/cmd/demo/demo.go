@@ -23,9 +23,10 @@ type demo struct {
 	screen *console.Console
 	log    *slog.Logger
 
-	in      *input.Input
-	topic   string
-	cluster *cluster
+	in           *input.Input
+	topic        string
+	cluster      *cluster
+	events, dead *sink.File
 }
 
 // topicFor gives every input a topic of its own, so that what a topic holds
@@ -37,6 +38,15 @@ func (d *demo) run(ctx context.Context) (err error) {
 		return err
 	}
 	d.topic = topicFor(d.in)
+	// First whatever can be wrong with the options, then the work.
+	if d.events, err = d.openFile(d.opts.out.Events); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, d.events.Close()) }()
+	if d.dead, err = d.openFile(d.opts.out.Dead); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, d.dead.Close()) }()
 	if d.cluster, err = connect(ctx, d.opts, d.log); err != nil {
 		return err
 	}
@@ -49,6 +59,14 @@ func (d *demo) run(ctx context.Context) (err error) {
 		return err
 	}
 	return d.consume(ctx)
+}
+
+func (d *demo) openFile(path string) (*sink.File, error) {
+	f, err := sink.Open(path, lines.OriginPrefix)
+	if err == nil && f.Cut() > 0 {
+		fprintf(d.out, "healed   %s: cut off %s of a line that a crash had torn", path, console.Bytes(f.Cut()))
+	}
+	return f, err
 }
 
 // introduce says what is going to happen.

@@ -49,11 +49,11 @@ func run(args []string, out io.Writer, screen *console.Console) int {
 		screen.Printf("demo: %v\nRun it with -help to see every option.", err)
 		return exitUsage
 	}
-	level := slog.LevelError
+	level := slog.LevelWarn
 	if opts.verbose {
 		level = slog.LevelInfo
 	}
-	log := slog.New(slog.NewTextHandler(screen, &slog.HandlerOptions{Level: level}))
+	log := console.NewLogger(screen, level)
 	ctx, stop := interruptible(screen)
 	defer stop()
 

@@ -35,10 +35,10 @@ const (
 	defaultOut        = "out"
 	defaultPartitions = 6
 	defaultWorkers    = 4
-	defaultBatch      = 256
-	defaultPending    = 32
+	defaultBatch      = 100
+	defaultPending    = 50
 	defaultMaxLine    = 64 << 10
-	defaultCommit     = 50 * time.Millisecond
+	defaultCommit     = 25 * time.Millisecond
 )
 
 // largestLine still fits into a record of a broker with default settings.

@@ -16,5 +16,9 @@ func serveBroker(ctx context.Context, o options, out io.Writer, log *slog.Logger
 	}
 	fprintf(out, "broker on %s, data in %s; stop it with Ctrl-C", b.Addr(), o.data)
 	<-ctx.Done()
-	return b.Close()
+	if err := b.Close(); err != nil {
+		return err
+	}
+	fprintf(out, "broker stopped; its data stays in %s", o.data)
+	return nil
 }

@@ -69,7 +69,7 @@ func Load(ctx context.Context, path string) (*Input, error) {
 			break
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%w: reading %s: %w", ErrUnusable, in.Name, err)
+			return nil, fmt.Errorf("%w: reading %s: %w; name another file, or none for the bundled sample", ErrUnusable, in.Name, err)
 		}
 	}
 	if last != '\n' {
@@ -94,20 +94,20 @@ func (in *Input) open() (io.ReadCloser, error) {
 	if in.path == "" {
 		return io.NopCloser(bytes.NewReader(sample.Log())), nil
 	}
+	const hint = "name a text file, or none for the bundled sample"
 	info, err := os.Stat(in.path)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrUnusable, err)
+		return nil, fmt.Errorf("%w: %w; %s", ErrUnusable, err, hint)
 	}
 	if info.IsDir() {
-		return nil, fmt.Errorf("%w: %s is a directory, want a text file", ErrUnusable, in.path)
+		return nil, fmt.Errorf("%w: %s is a directory; %s", ErrUnusable, in.path, hint)
 	}
 	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%w: %s is no regular file (%s); it is read more than once, so save it to a file first",
-			ErrUnusable, in.path, info.Mode().Type())
+		return nil, fmt.Errorf("%w: %s is no regular file; it has to be read more than once, so save it to one first", ErrUnusable, in.path)
 	}
 	f, err := os.Open(in.path)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrUnusable, err)
+		return nil, fmt.Errorf("%w: %w; %s", ErrUnusable, err, hint)
 	}
 	return f, nil
 }
