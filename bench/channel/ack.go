@@ -98,7 +98,8 @@ func (a Ack) Release() {
 		h := b.holders.Add(-1)
 		if h < 0 {
 			b.holders.Add(1)
-			b.c.resolve(resolution{kind: duplicate})
+			b.c.duplicates.Add(1)
+			b.c.notify()
 			return
 		}
 		if h > 0 || !b.holders.CompareAndSwap(0, resolved) {

@@ -38,6 +38,10 @@ type Checkpointer struct {
 	// epoch is written by BeginEpoch after the epoch's trackers exist and
 	// read by issuers.
 	epoch atomic.Uint32
+	// duplicates counts releases of resolved batches since the last Drain. It
+	// is not a message, because misuse would fill the channel. Written by
+	// holders, taken by Drain.
+	duplicates atomic.Int64
 	// waiting is set by Wait while it looks and sleeps; senders read it
 	// after they have sent.
 	waiting atomic.Bool

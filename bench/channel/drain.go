@@ -12,6 +12,9 @@ func (c *Checkpointer) Drain() checkpoint.DrainStats {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var stats checkpoint.DrainStats
+	if c.duplicates.Load() > 0 {
+		stats.Duplicates = int(c.duplicates.Swap(0))
+	}
 	for _, r := range c.earlyReg {
 		c.register(r, &stats)
 	}
@@ -54,10 +57,6 @@ func (c *Checkpointer) register(r registration, stats *checkpoint.DrainStats) {
 // apply counts one resolution. In the last pass a resolution without a
 // registration is a bug, before that it is kept for the last pass.
 func (c *Checkpointer) apply(r resolution, stats *checkpoint.DrainStats, lastPass bool) {
-	if r.kind == duplicate {
-		stats.Duplicates++
-		return
-	}
 	t := c.trackers[r.partition]
 	if t == nil || t.admission != r.admission {
 		stats.StaleEpoch++
@@ -85,7 +84,7 @@ func (c *Checkpointer) apply(r resolution, stats *checkpoint.DrainStats, lastPas
 func (c *Checkpointer) look() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(c.earlyReg)+len(c.early) > 0 {
+	if len(c.earlyReg)+len(c.early) > 0 || c.duplicates.Load() > 0 {
 		return true
 	}
 	select {

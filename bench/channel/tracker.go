@@ -14,8 +14,6 @@ const (
 	pending status = iota
 	delivered
 	failed
-	// duplicate is a message only: a release of a batch that was resolved.
-	duplicate
 )
 
 // maxIdleEntries is how many entries a tracker keeps allocated when it holds

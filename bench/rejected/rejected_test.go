@@ -1,6 +1,7 @@
 package rejected_test
 
 import (
+	"math/bits"
 	"math/rand/v2"
 	"sync"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"github.com/tidemark-go/tidemark/bench/rejected/bitmap"
 	"github.com/tidemark-go/tidemark/bench/rejected/queues"
 	"github.com/tidemark-go/tidemark/core/checkpoint"
+	"github.com/tidemark-go/tidemark/internal/queuetest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -166,58 +168,50 @@ func liveDrainer[C checkpointer[I], I issuer[A], A ack[A]](t *testing.T, c C) {
 	}
 }
 
-type queue interface {
-	Push(v uint64) bool
-	TryPop() (uint64, bool)
-	Drain(f func(uint64)) int
-}
-
-func TestQueuesKeepEachProducersOrder(t *testing.T) {
-	for name, q := range map[string]queue{
-		"ring":   queues.NewRing[uint64](64),
-		"ticket": queues.NewTicket[uint64](),
-		"stack":  queues.NewStack[uint64](),
-	} {
-		t.Run(name, func(t *testing.T) {
-			const producers, each = 4, 5000
-			var wg sync.WaitGroup
-			for p := range producers {
-				wg.Go(func() {
-					for n := range each {
-						q.Push(uint64(p)<<32 | uint64(n))
-					}
-				})
-			}
-			var next [producers]uint64
-			got := 0
-			take := func(v uint64) {
-				p := v >> 32
-				if v&low32 != next[p] {
-					t.Errorf("producer %d: got %d, want %d", p, v&low32, next[p])
-				}
-				next[p] = v&low32 + 1
-				got++
-			}
-			for got < producers*each && !t.Failed() {
-				if v, ok := q.TryPop(); ok {
-					take(v)
-				}
-				before := got
-				if n := q.Drain(take); n != got-before {
-					t.Errorf("Drain returned %d for %d elements", n, got-before)
-				}
-			}
-			for t.Failed() {
-				if _, ok := q.TryPop(); !ok { // let blocked producers end
-					break
-				}
-			}
-			wg.Wait()
-			if v, ok := q.TryPop(); ok {
-				t.Errorf("an element too many: %d", v)
-			}
-		})
+// form describes a rejected queue; create makes one that holds buffer elements.
+func form[T any, Q queue[T]](create func(buffer int) Q) func(queuetest.Config) queuetest.Queue[T] {
+	return func(cfg queuetest.Config) queuetest.Queue[T] {
+		q := create(cfg.Buffer)
+		return queuetest.Queue[T]{
+			Producer: func() queuetest.Producer[T] { return queuetest.Producer[T]{Push: q.Push} },
+			TryPop:   q.TryPop, Drain: q.Drain,
+		}
 	}
 }
 
-const low32 = 1<<32 - 1
+type queue[T any] interface {
+	Push(v T) bool
+	TryPop() (T, bool)
+	Drain(f func(T)) int
+}
+
+func ring[T any](buffer int) *queues.Ring[T] {
+	return queues.NewRing[T](1 << bits.Len(uint(max(buffer, 2)-1)))
+}
+
+func TestQueueConformance(t *testing.T) {
+	t.Run("ring", func(t *testing.T) {
+		queuetest.Run(t, queuetest.Form{
+			Ints:      form[uint64](ring[uint64]),
+			Empty:     form[struct{}](ring[struct{}]),
+			Pointers:  form[*queuetest.Payload](ring[*queuetest.Payload]),
+			GapBlocks: true, PanicSafe: true,
+		})
+	})
+	t.Run("ticket", func(t *testing.T) {
+		queuetest.Run(t, queuetest.Form{
+			Ints:      form[uint64](func(int) *queues.Ticket[uint64] { return queues.NewTicket[uint64]() }),
+			Empty:     form[struct{}](func(int) *queues.Ticket[struct{}] { return queues.NewTicket[struct{}]() }),
+			Pointers:  form[*queuetest.Payload](func(int) *queues.Ticket[*queuetest.Payload] { return queues.NewTicket[*queuetest.Payload]() }),
+			GapBlocks: true, PanicSafe: true,
+		})
+	})
+	t.Run("stack", func(t *testing.T) {
+		queuetest.Run(t, queuetest.Form{
+			Ints:      form[uint64](func(int) *queues.Stack[uint64] { return queues.NewStack[uint64]() }),
+			Empty:     form[struct{}](func(int) *queues.Stack[struct{}] { return queues.NewStack[struct{}]() }),
+			Pointers:  form[*queuetest.Payload](func(int) *queues.Stack[*queuetest.Payload] { return queues.NewStack[*queuetest.Payload]() }),
+			PanicSafe: true,
+		})
+	})
+}
