@@ -1,0 +1,162 @@
+package ringbuf
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+	"reflect"
+	"unsafe"
+
+	"github.com/tidemark-go/tidemark/internal/atomics"
+	"github.com/tidemark-go/tidemark/internal/pad"
+)
+
+// MaxCapacity is the largest capacity of a ring.
+const MaxCapacity = 1 << 24
+
+// Ring is a ring of records of type T. Make one with New. All methods may be
+// called from any goroutine at any time. A Ring must not be copied.
+type Ring[T any] struct {
+	// Written by New alone.
+	layout
+	slots []slot[T]
+
+	// nearEnd is set, for good, by whoever takes a sequence number close to
+	// the largest one. Every append loads it: from then on numbers are handed
+	// out one by one instead of by fetch-and-add, which could wrap.
+	nearEnd atomics.Bool
+
+	_ pad.Line
+
+	// next is the sequence number of the next record. Appends add one, or CAS
+	// to the next value once nearEnd is set; readers and Next load it. It only
+	// grows and stays at the largest uint64.
+	next atomics.Uint64
+
+	_ pad.Line
+
+	spares spares[T]
+}
+
+// slot is a position with the buffer that it starts with. The buffer can end
+// up at another position, by way of the spares.
+type slot[T any] struct {
+	// word is the position's stamp. Appends and readers load it and CAS it
+	// along the transitions of the package comment; nobody stores it.
+	word atomics.Uint64
+	home buffer[T]
+}
+
+// buffer is the memory of one record.
+type buffer[T any] struct {
+	// holds counts the holders of an orphan. Whoever orphans the buffer adds
+	// their number, each holder takes off one when it ends; the order is open,
+	// so it can be negative for a while. It is zero whenever the buffer is at
+	// a position or spare.
+	holds atomics.Int32
+	// link is the next spare buffer, plus one; zero ends the list. Whoever
+	// puts this buffer among the spares stores it; whoever takes one loads it,
+	// perhaps too late, which the CAS of the list's head finds out.
+	link atomics.Uint32
+	// cell is plain: the writer that claimed the position writes it, readers
+	// that pinned the position read it, never both at a time.
+	cell cell[T]
+}
+
+// cell is a record with its number.
+type cell[T any] struct {
+	seq   uint64
+	value T
+}
+
+// New returns a ring that retains the newest records, as many as capacity
+// rounded up to a power of two. It fails if capacity is not within 1 to
+// MaxCapacity, if the ring would not fit the address space, or if T holds
+// pointers: records stay in the ring until they are overwritten, and would
+// keep alive what they point to. It allocates all memory that the ring needs
+// in the ordinary way.
+func New[T any](capacity int) (*Ring[T], error) { return newAt[T](capacity, 1) }
+
+// newAt returns a ring as New does, in the state after next-1 appends of
+// zero records.
+func newAt[T any](capacity int, next uint64) (*Ring[T], error) {
+	if capacity < 1 || capacity > MaxCapacity {
+		return nil, fmt.Errorf("ringbuf: capacity is %d, legal are 1 to %d", capacity, MaxCapacity)
+	}
+	if t := reflect.TypeFor[T](); holdsPointers(t) {
+		return nil, fmt.Errorf("ringbuf: a record of type %v holds pointers; legal are types without any, such as numbers, arrays and structs of them", t)
+	}
+	capacityBits := bits.Len(uint(capacity - 1))
+	size := uint64(unsafe.Sizeof(slot[T]{}))
+	if high, low := bits.Mul64(size, 1<<capacityBits); high != 0 || low > math.MaxInt {
+		return nil, fmt.Errorf("ringbuf: %d records with %d bytes each are beyond the address space", 1<<capacityBits, size)
+	}
+	r := &Ring[T]{layout: layoutOf(capacityBits), slots: make([]slot[T], 1<<capacityBits)}
+	for i := range r.slots {
+		// The newest record of this position: the last number below next that
+		// falls on it. It wraps to the lap before the first where there is none.
+		seq := next - 1 - (next-1-uint64(i))&r.mask
+		r.slots[i].word.Store(r.lap(seq) | uint64(i)*bufferOne)
+		r.slots[i].home.cell.seq = seq
+	}
+	r.next.Store(next)
+	r.nearEnd.Store(next >= endZone)
+	r.spares.init(uint32(len(r.slots)))
+	return r, nil
+}
+
+// Capacity returns how many records the ring retains: a power of two.
+func (r *Ring[T]) Capacity() int { return len(r.slots) }
+
+// Next returns the sequence number of the next record. One less is the number
+// of records that were appended. The oldest record retained is the larger of
+// 1 and Next - Capacity; the records before it are overwritten.
+func (r *Ring[T]) Next() uint64 { return r.next.Load() }
+
+// oldest returns the oldest record retained when next comes next, or next
+// itself when there is none.
+func (r *Ring[T]) oldest(next uint64) uint64 {
+	if capacity := r.mask + 1; next > capacity {
+		return next - capacity
+	}
+	return 1
+}
+
+// at returns the position of a sequence number.
+func (r *Ring[T]) at(seq uint64) *slot[T] {
+	i := seq & r.mask
+	if i >= uint64(len(r.slots)) {
+		panic("ringbuf: this Ring was not made with New")
+	}
+	return &r.slots[i]
+}
+
+// buffer returns a buffer by its number: those that positions started with
+// come first, then the spares.
+func (r *Ring[T]) buffer(id uint32) *buffer[T] {
+	if int(id) < len(r.slots) {
+		return &r.slots[id].home
+	}
+	return r.spares.buffer(int(id) - len(r.slots) + firstSpares)
+}
+
+// holdsPointers reports whether a value of type t can keep memory alive.
+func holdsPointers(t reflect.Type) bool {
+	switch t.Kind() {
+	case reflect.Bool, reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
+		reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr,
+		reflect.Float32, reflect.Float64, reflect.Complex64, reflect.Complex128:
+		return false
+	case reflect.Array:
+		return t.Len() > 0 && holdsPointers(t.Elem())
+	case reflect.Struct:
+		for i := range t.NumField() {
+			if holdsPointers(t.Field(i).Type) {
+				return true
+			}
+		}
+		return false
+	default:
+		return true
+	}
+}
