@@ -140,16 +140,16 @@ func (h *history) retain() {
 		return
 	}
 	x := h.live[h.pick(len(h.live))]
-	if n := h.byte() % 5; n < 3 {
+	if n := h.byte() % 8; n < 4 {
 		h.record("retain", int64(x.n), 0, 0)
 		if x.sut.Retain() != x.sut {
 			h.failf("Retain of batch %d returned another value", x.n)
 		}
 		x.ref.Retain()
 	} else {
-		h.record("retainN", int64(x.n), int64(n-3), 0)
-		x.sut.RetainN(n - 3)
-		x.ref.RetainN(n - 3)
+		h.record("retainN", int64(x.n), int64(n-5), 0)
+		x.sut.RetainN(n - 5)
+		x.ref.RetainN(n - 5)
 	}
 }
 

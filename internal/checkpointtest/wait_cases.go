@@ -29,7 +29,7 @@ func waitCases() []testCase {
 
 // patience is how long a case waits for what must happen; only a failing
 // case takes that long.
-const patience = 20 * time.Second
+var patience = 20 * time.Second
 
 // mustReturn fails unless Wait finds something now.
 func mustReturn(t testing.TB, r *rig, what string) {
