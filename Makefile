@@ -75,9 +75,11 @@ else
 endif
 
 .PHONY: test-cross
-test-cross: ## vet and build for arm and arm64
-	@tools/in arm "$(MODULES)" env GOARCH=arm sh -c '$(GO) vet ./... && $(GO) build ./...'
-	@tools/in arm64 "$(MODULES)" env GOARCH=arm64 sh -c '$(GO) vet ./... && $(GO) build ./...'
+test-cross: test-arm test-arm64 ## vet and build for arm and arm64
+
+.PHONY: test-arm test-arm64
+test-arm test-arm64: test-%: ## vet and build for this platform
+	@tools/in $* "$(MODULES)" env GOARCH=$* sh -c '$(GO) vet ./... && $(GO) build ./...'
 
 .PHONY: test-fuzz
 test-fuzz: ## a short run of every fuzz target

@@ -154,6 +154,7 @@ func writeTree(t *testing.T, files map[string]string) string {
 func TestCompileBlocksFindsWhatDoesNotCompile(t *testing.T) {
 	const program = "# P\n\n```go\npackage main\n\nimport \"example.org/m/mpsc\"\n\nfunc %s() { mpsc.%s() }\n```\n"
 	const test = "\n```go\npackage mpsc_test\n\nimport \"testing\"\n\nfunc TestIt(t *testing.T) { %s }\n```\n"
+	const printing = "```go\npackage main\n\nimport \"fmt\"\n\nfunc main() {\n\tfmt.Println(\"a b\") // %s\n\tfmt.Println([]int{1}) // %s\n}\n```\n"
 	cases := []struct {
 		name string
 		doc  string
@@ -164,6 +165,10 @@ func TestCompileBlocksFindsWhatDoesNotCompile(t *testing.T) {
 		{"no main", fmt.Sprintf(program, "other", "New"), "docs/A.md:4: package main without func main"},
 		{"broken test", fmt.Sprintf(test, "t.Lag()"), "t.Lag undefined"},
 		{"internal import", strings.Replace(fmt.Sprintf(program, "main", "New"), "m/mpsc\"", "m/mpsc\"\nimport _ \"example.org/m/internal/atomics\"", 1), "imports example.org/m/internal/atomics"},
+		{"sound output", fmt.Sprintf(printing, "a b: as it should", "[1]"), ""},
+		{"false output", fmt.Sprintf(printing, "a b: as it should", "[2]"), `docs/A.md:8: program says it prints "[2]", and prints "[1]"`},
+		{"more output", strings.Replace(fmt.Sprintf(printing, "a b", "[1]"), "(\"a", "(\"a\\n", 1), "docs/A.md:2: program says it prints 2 lines"},
+		{"failing program", strings.Replace(fmt.Sprintf(printing, "a b", "[1]"), "}\n", "\tpanic(1)\n}\n", 1), "docs/A.md:2: program fails: panic: 1"},
 		{"no parse", "```go\npackage main\n\nfunc {\n```\n", "expected"},
 	}
 	for _, c := range cases {

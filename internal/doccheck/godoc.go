@@ -13,6 +13,9 @@ import (
 // public surface and carries a doc comment.
 var documented = []string{"mpsc", "ringbuf", "core", "adapters"}
 
+// wellKnown are methods that an interface of the standard library explains.
+var wellKnown = []string{"Error", "String", "Unwrap"}
+
 // PackageDocs reports packages without a package comment.
 func PackageDocs(t *Tree) []Finding {
 	has := map[string]bool{}
@@ -65,7 +68,7 @@ func checkFunc(d *ast.FuncDecl, report reporter) {
 		report(d.Pos(), "function", d.Name.Name)
 		return
 	}
-	if recv := receiver(d); ast.IsExported(recv) {
+	if recv := receiver(d); ast.IsExported(recv) && !slices.Contains(wellKnown, d.Name.Name) {
 		report(d.Pos(), "method", recv+"."+d.Name.Name)
 	}
 }
