@@ -93,6 +93,11 @@ test-bench: ## runs every benchmark once
 fuzz: ## a long run of every fuzz target (FUZZTIME=2000000x, FUZZ=^Fuzz)
 	@tools/in fuzz "$(MODULES)" env GO=$(GO) $(CURDIR)/tools/fuzz $(or $(FUZZTIME),2000000x) '$(FUZZ)'
 
+.PHONY: bench
+bench: ## measures against channels and mutexes, arms interleaved (BENCH=regexp, ROUNDS, BENCHTIME, ARGS)
+	@$(GO) build -o bin/bench ./bench/cmd/run
+	@exec bin/bench $(if $(BENCH),-bench '$(BENCH)') $(if $(ROUNDS),-rounds $(ROUNDS)) $(if $(BENCHTIME),-benchtime $(BENCHTIME)) $(ARGS)
+
 .PHONY: clean
 clean: ## removes what the other targets built
 	rm -rf bin
