@@ -16,11 +16,11 @@ var sound = map[string]string{
 	"go.mod":                      "module example.org/m\n\ngo 1.26\n",
 	"Makefile":                    "X := 1\n.PHONY: test\ntest: ## runs the tests\n\ttrue\n",
 	"mpsc/q.go":                   "// Package mpsc queues.\npackage mpsc\n\nimport _ \"example.org/m/internal/atomics\"\n\n// Queue is a queue.\ntype Queue struct{}\n\n// Push pushes.\nfunc (q *Queue) Push() {}\n\n// New makes one.\nfunc New() *Queue { return nil }\n",
-	"mpsc/q_test.go":              "package mpsc\n\nimport \"testing\"\n\nfunc TestPush(t *testing.T) {}\n",
+	"mpsc/q_test.go":              "package mpsc\n\nimport \"testing\"\n\nfunc TestPush(t *testing.T) { t.Run(\"in order\", nil) }\n",
 	"internal/atomics/a.go":       "// Package atomics names words.\npackage atomics\n\nimport _ \"go.uber.org/atomic\"\nimport _ \"sync/atomic\"\n",
 	"internal/atomics/explore.go": "//go:build explore\n\npackage atomics\n",
 	"adapters/k/k_linux.go":       "//go:build unix\n\n// Package k adapts.\npackage k\n",
-	"docs/A.md":                   "# A page\n\nSee [readme](../README.md#hello-world), `mpsc.Queue.Push`, `mpsc/q.go`, `q.go`, `TestPush`, `bin/x`.\n\n```sh\nmake test V=1 # make nothing\ngo test -run TestPu ./...\n```\n",
+	"docs/A.md":                   "# A page\n\nSee [readme](../README.md#hello-world), `mpsc.Queue.Push`, `mpsc/q.go`, `q.go`, `TestPush/in_order`, `bin/x`.\n\n```sh\nmake test V=1 # make nothing\ngo test -run TestPu ./...\n```\n",
 	"README.md":                   "# Hello, world\n\n[a](docs/A.md) [b](#hello-world) [c](https://example.org/x)\n\nRun `make -s test` to make sure.\n\n```go\nx := mpsc.New()\n```\n",
 }
 
@@ -97,6 +97,7 @@ func TestEveryCheckCanFail(t *testing.T) {
 		{"make target in a block", MakeTargets, map[string]string{"docs/B.md": "```console\n$ cd x && make test fly\n```\n"}, "docs/B.md:2: the Makefile has no target fly"},
 		{"target without help", MakeTargets, map[string]string{"Makefile": "test: x\n\ttrue\n"}, "Makefile:1: target test has no ##"},
 		{"test of no name", TestNames, map[string]string{"docs/B.md": "Held by\n`TestPop`.\n"}, "docs/B.md:2: there is no TestPop"},
+		{"subtest of no name", TestNames, map[string]string{"docs/B.md": "`TestPush/impl=x/Fast`\n"}, "docs/B.md:1: TestPush/impl=x/Fast: no test has a subtest named Fast"},
 		{"command for no test", TestNames, map[string]string{"docs/B.md": "```sh\ngo test -run TestPop\n```\n"}, "docs/B.md:2: nothing to run starts with TestPop"},
 		{"path to nothing", Paths, map[string]string{"docs/B.md": "`mpsc/r.go`\n"}, "docs/B.md:1: there is no mpsc/r.go"},
 		{"pattern for nothing", Paths, map[string]string{"docs/B.md": "`./mpsc/fast/...`\n"}, "docs/B.md:1: there is no ./mpsc/fast/..."},

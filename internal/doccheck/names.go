@@ -3,32 +3,30 @@ package doccheck
 import (
 	"fmt"
 	"go/ast"
+	"go/token"
 	"path"
 	"regexp"
+	"strconv"
 	"strings"
 )
 
 var (
-	testName = regexp.MustCompile(`^(?:Test|Fuzz|Example|Benchmark)[A-Z_]\w*`)
-	testWord = regexp.MustCompile(`\b(?:Test|Fuzz|Example|Benchmark)[A-Z_]\w*`)
-	pathSpan = regexp.MustCompile(`^(?:\./)?([A-Za-z0-9_.-]+)/[A-Za-z0-9_./*-]*$`)
-	goBase   = regexp.MustCompile(`^\w+\.go$`)
+	testName  = regexp.MustCompile(`^(?:Test|Fuzz|Example|Benchmark)[A-Z_]\w*`)
+	plainWord = regexp.MustCompile(`^\w+$`)
+	testWord  = regexp.MustCompile(`\b(?:Test|Fuzz|Example|Benchmark)[A-Z_]\w*`)
+	pathSpan  = regexp.MustCompile(`^(?:\./)?([A-Za-z0-9_.-]+)/[A-Za-z0-9_./*-]*$`)
+	goBase    = regexp.MustCompile(`^\w+\.go$`)
 )
 
 // TestNames reports tests, benchmarks, fuzz targets and examples that a
-// document names in inline code or in a command, and that do not exist. In a
-// command the start of a name will do, because -run and -bench take patterns.
+// document names in inline code or in a command, and that do not exist. In
+// inline code the names of subtests, after slashes, must be string literals of
+// tests. In a command the start of a name will do, because -run and -bench
+// take patterns.
 func TestNames(t *Tree) []Finding {
-	exists := map[string]bool{}
-	for _, f := range t.goFiles {
-		for _, d := range f.ast.Decls {
-			if fn, ok := d.(*ast.FuncDecl); ok && f.test && fn.Recv == nil {
-				exists[fn.Name.Name] = true
-			}
-		}
-	}
+	funcs, literals := t.testNames()
 	prefix := func(word string) bool {
-		for name := range exists {
+		for name := range funcs {
 			if strings.HasPrefix(name, word) {
 				return true
 			}
@@ -38,8 +36,17 @@ func TestNames(t *Tree) []Finding {
 	var out []Finding
 	for _, d := range t.docs {
 		for _, s := range d.spans {
-			if name := testName.FindString(s.text); name != "" && !exists[name] {
+			if !testName.MatchString(s.text) {
+				continue
+			}
+			parts := strings.Split(s.text, "/")
+			if name := testName.FindString(s.text); !funcs[name] {
 				out = append(out, Finding{d.path, s.line, fmt.Sprintf("there is no %s", name)})
+			}
+			for _, sub := range parts[1:] {
+				if plainWord.MatchString(sub) && !literals[sub] {
+					out = append(out, Finding{d.path, s.line, fmt.Sprintf("%s: no test has a subtest named %s", s.text, sub)})
+				}
 			}
 		}
 		for _, l := range d.shellLines() {
@@ -51,6 +58,31 @@ func TestNames(t *Tree) []Finding {
 		}
 	}
 	return sorted(out)
+}
+
+// testNames returns the functions of test files, and the string literals of
+// test files and of suites, with spaces as the testing package writes them.
+func (t *Tree) testNames() (funcs, literals map[string]bool) {
+	funcs, literals = map[string]bool{}, map[string]bool{}
+	for _, f := range t.goFiles {
+		if !f.isTest() {
+			continue
+		}
+		for _, d := range f.ast.Decls {
+			if fn, ok := d.(*ast.FuncDecl); ok && f.test && fn.Recv == nil {
+				funcs[fn.Name.Name] = true
+			}
+		}
+		ast.Inspect(f.ast, func(n ast.Node) bool {
+			if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING {
+				if s, err := strconv.Unquote(lit.Value); err == nil {
+					literals[strings.ReplaceAll(s, " ", "_")] = true
+				}
+			}
+			return true
+		})
+	}
+	return funcs, literals
 }
 
 // Paths reports files and directories of this tree that a document names in

@@ -3,7 +3,6 @@ package doccheck
 import (
 	"fmt"
 	"go/ast"
-	"strings"
 )
 
 // Limits of what a reader should have to hold in mind at once.
@@ -14,20 +13,18 @@ const (
 )
 
 // Sizes reports files and functions that are too long. Functions of tests are
-// free: a table of cases is long and still one thought. A package whose name
-// ends in "test", such as a conformance suite, counts as tests.
+// free: a table of cases is long and still one thought.
 func Sizes(t *Tree) []Finding {
 	var out []Finding
 	for _, f := range t.goFiles {
 		limit := maxFileLines
-		tests := f.test || strings.HasSuffix(f.ast.Name.Name, "test")
-		if tests {
+		if f.isTest() {
 			limit = maxTestFileLines
 		}
 		if f.lines > limit {
 			out = append(out, Finding{f.path, 0, fmt.Sprintf("%d lines, at most %d are allowed: give it one concept a file", f.lines, limit)})
 		}
-		if tests {
+		if f.isTest() {
 			continue
 		}
 		for _, d := range f.ast.Decls {

@@ -31,6 +31,12 @@ type goFile struct {
 	ast   *ast.File
 }
 
+// isTest says whether the file is a test or part of a package of tests, such
+// as a conformance suite, whose name ends in "test".
+func (f *goFile) isTest() bool {
+	return f.test || strings.HasSuffix(f.ast.Name.Name, "test")
+}
+
 var modulePath = regexp.MustCompile(`(?m)^module\s+(\S+)`)
 
 // Load reads the tree at the root of fsys. It fails on a Go file that does
