@@ -21,7 +21,6 @@ func checklistCases() []testCase {
 		{"EpochEqualLowerMax", 0, listEpochs},
 		{"LastOffsetBorders", 0, listOffsets},
 		{"FailedCommitIsRetried", 0, listCommitRetry},
-		{"TenThousandPartitionsAMillionBatches", LacksMemory, listLarge},
 	}
 }
 

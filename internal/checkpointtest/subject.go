@@ -234,6 +234,7 @@ func groups() []group {
 		{name: "Wait", concurrent: true, cases: waitCases()},
 		{name: "Field", cases: fieldCases()},
 		{name: "Checklist", cases: checklistCases()},
+		{name: "Large", cases: largeCases()},
 		{name: "Random", cases: randomCases()},
 		{name: "Stress", concurrent: true, cases: stressCases()},
 	}

@@ -5,6 +5,15 @@ import (
 	"testing"
 )
 
+// largeCases need millions of operations or the whole heap.
+func largeCases() []testCase {
+	return []testCase{
+		{"FourMillionHolders", 0, ackManyHolders},
+		{"SaturationSticks", LacksSaturation, ackSaturationSticks},
+		{"TenThousandPartitionsAMillionBatches", LacksMemory, listLarge},
+	}
+}
+
 // heapNow is what is reachable now. Two cycles: the first may leave what
 // finalizers and sweeping still hold.
 func heapNow() int64 {
