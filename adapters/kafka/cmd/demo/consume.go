@@ -96,6 +96,7 @@ func (d *demo) move(ctx context.Context, c *consumption) error {
 		Workers:  d.opts.workers,
 		MaxLine:  d.opts.maxLine,
 		MaxBytes: maxInFlight,
+		Window:   d.opts.window(),
 		Events:   d.events,
 		Dead:     d.dead,
 		OnFetch:  c.tracker.Fetched,

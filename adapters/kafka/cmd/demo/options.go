@@ -142,10 +142,10 @@ func orDefault(s, def string) string {
 	return s
 }
 
-// repeatBound is the most lines that one kill can make appear twice. A
-// partition's lines that are read and not committed are at most its pending
-// batches; as many again may have become committable while the last commit
-// was on its way.
-func (o *options) repeatBound() int64 {
-	return 2 * int64(o.partitions) * int64(o.pending) * int64(o.batch)
-}
+// window is how far a partition may be worked on ahead of its commits: the
+// batches that are pending, and as many that are acknowledged while their
+// commit is on its way.
+func (o *options) window() int64 { return 2 * int64(o.pending) * int64(o.batch) }
+
+// repeatBound is the most lines that one kill can make appear twice.
+func (o *options) repeatBound() int64 { return int64(o.partitions) * o.window() }

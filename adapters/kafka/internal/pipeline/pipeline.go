@@ -23,6 +23,7 @@ import (
 // Source is what the pipeline needs of a *kafka.Source.
 type Source interface {
 	Poll(ctx context.Context) (kafka.Batch, error)
+	Stats() kafka.Stats
 }
 
 // Config says how a pipeline works.
@@ -36,6 +37,10 @@ type Config struct {
 	// MaxBytes bounds the lines that are handed out and not yet written. One
 	// batch passes, however large.
 	MaxBytes int64
+	// Window bounds how many offsets of a partition may be handed out and not
+	// committed, so how many a crash repeats. It has to be at least a batch;
+	// 0 is no bound.
+	Window int64
 	// Events and Dead take the lines that parse and those that do not.
 	Events, Dead *sink.File
 	// OnFetch, if set, is told of every batch before it is worked on.
@@ -84,6 +89,7 @@ type pipeline struct {
 
 // poll hands batches to the workers.
 func (p *pipeline) poll(ctx context.Context, src Source) error {
+	ahead := window{src: src, limit: p.cfg.Window, from: map[int32]int64{}}
 	for {
 		batch, err := src.Poll(ctx)
 		if ctx.Err() != nil && err != nil {
@@ -91,6 +97,10 @@ func (p *pipeline) poll(ctx context.Context, src Source) error {
 		}
 		if err != nil {
 			return fmt.Errorf("pipeline: polling: %w", err)
+		}
+		if err := ahead.wait(ctx, batch); err != nil {
+			batch.Ack.Done(err) // it is delivered again, to whoever comes next
+			return err
 		}
 		if p.cfg.OnFetch != nil {
 			p.cfg.OnFetch(batch)

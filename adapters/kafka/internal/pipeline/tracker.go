@@ -37,11 +37,12 @@ const maxLatency = 10 * time.Minute
 func NewTracker(ends, committed map[int32]int64) *Tracker {
 	t := &Tracker{
 		ends:      maps.Clone(ends),
-		committed: maps.Clone(committed),
+		committed: map[int32]int64{},
 		flying:    map[int32][]flight{},
 		latency:   hdrhistogram.New(1, maxLatency.Microseconds(), 3),
 		complete:  make(chan struct{}),
 	}
+	maps.Copy(t.committed, committed)
 	t.check()
 	return t
 }

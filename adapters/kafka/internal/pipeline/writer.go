@@ -41,16 +41,12 @@ type writer struct {
 // group writes one chunk and all that wait behind it, syncs and acknowledges.
 func (w *writer) group(c *chunk) error {
 	err := w.add(c)
-	for range groupChunks {
-		var ok bool
-		select {
-		case c, ok = <-w.chunks:
-		default:
-		}
-		if !ok || err != nil {
+	for len(w.held) < groupChunks && err == nil {
+		next := w.waiting()
+		if next == nil {
 			break
 		}
-		err = w.add(c)
+		err = w.add(next)
 	}
 	if err == nil {
 		err = w.sync()
@@ -73,6 +69,17 @@ func (w *writer) group(c *chunk) error {
 	return err
 }
 
+// waiting returns the next chunk that is there already, or nil.
+func (w *writer) waiting() *chunk {
+	select {
+	case c := <-w.chunks: // nil when it is closed
+		return c
+	default:
+		return nil
+	}
+}
+
+// add takes over the chunk's Ack and writes its lines.
 func (w *writer) add(c *chunk) error {
 	w.acks.Add(c.batch.Ack)
 	w.held = append(w.held, c)

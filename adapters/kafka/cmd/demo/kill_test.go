@@ -1,0 +1,130 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+func TestKilledWhileConsumingLosesNothingAndRepeatsLittle(t *testing.T) {
+	const lines, kills = 30_000, 3
+	for _, separate := range []bool{false, true} {
+		name := map[bool]string{false: "with the broker inside", true: "with the broker outside"}[separate]
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			args := append([]string{"-input", logFile(t, dir, lines)}, slow...)
+			if separate {
+				_, addr := startBroker(t, dir)
+				args = append(args, "-brokers", addr)
+			}
+			events := filepath.Join(dir, "out", "events.ndjson")
+			for range kills {
+				before := sizeOf(events)
+				p := start(t, dir, args...)
+				p.until("output", func() bool { return sizeOf(events) > before+1_000_000 })
+				p.signal(syscall.SIGKILL)
+				p.wait()
+			}
+			s := complete(t, dir, args...)
+			repeated := readOutput(t, mustRead(t, filepath.Join(dir, "access.log")), filepath.Join(dir, "out")).covers(t, lines)
+			if repeated > kills*slowBound || int64(repeated) != s.repeated {
+				t.Errorf("%d lines repeated after %d kills, the bound is %d each; the summary says %d", repeated, kills, slowBound, s.repeated)
+			}
+			if s.committed != lines || s.end != lines {
+				t.Errorf("committed %d of %d, want %d", s.committed, s.end, lines)
+			}
+		})
+	}
+}
+
+// The tear is made by hand: a kill rarely tears a line, and a power cut does.
+func TestATornLineIsHealedAndItsRecordDeliveredAgain(t *testing.T) {
+	const lines = 20_000
+	dir := t.TempDir()
+	args := append([]string{"-input", logFile(t, dir, lines)}, slow...)
+	events := filepath.Join(dir, "out", "events.ndjson")
+	p := start(t, dir, args...)
+	p.until("output", func() bool { return sizeOf(events) > 500_000 })
+	p.signal(syscall.SIGKILL)
+	p.wait()
+	text := mustRead(t, events)
+	torn := append(text[:len(text):len(text)], text[:40]...)
+	if err := os.WriteFile(events, torn, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	s := complete(t, dir, args...)
+	if !strings.Contains(s.text, "healed") {
+		t.Errorf("the torn line is not reported:\n%s", s.text)
+	}
+	readOutput(t, mustRead(t, filepath.Join(dir, "access.log")), filepath.Join(dir, "out")).covers(t, lines)
+}
+
+func TestKilledWhileProducingProducesTheRestOnly(t *testing.T) {
+	const lines = 150_000
+	dir := t.TempDir()
+	path := logFile(t, dir, lines)
+	logs := filepath.Join(dir, "data", "partitions")
+	partial := false
+	for range 4 {
+		p := start(t, dir, "-input", path)
+		before := sizeOf(logs)
+		p.until("records", func() bool { return sizeOf(logs) > before+1_000_000 || strings.Contains(p.out.String(), "produced") })
+		p.signal(syscall.SIGKILL)
+		p.wait()
+		partial = partial || !strings.Contains(p.out.String(), "produced")
+	}
+	if !partial {
+		t.Error("no kill came while it produced")
+	}
+	s := complete(t, dir, "-input", path)
+	if s.end != lines || s.committed != lines {
+		t.Errorf("the topic has %d records, want each of the %d lines once:\n%s", s.end, lines, s.text)
+	}
+	readOutput(t, mustRead(t, path), filepath.Join(dir, "out")).covers(t, lines)
+}
+
+func TestTheBrokerMayBeKilledUnderTheDemo(t *testing.T) {
+	const lines = 30_000
+	dir := t.TempDir()
+	b, addr := startBroker(t, dir)
+	p := start(t, dir, append([]string{"-input", logFile(t, dir, lines), "-brokers", addr}, slow...)...)
+	events := filepath.Join(dir, "out", "events.ndjson")
+	p.until("output", func() bool { return sizeOf(events) > 1_000_000 })
+	b.signal(syscall.SIGKILL)
+	b.wait()
+	time.Sleep(100 * time.Millisecond) // some requests find nobody
+	startBroker(t, dir, "-listen", addr)
+	if code := p.wait(); code != exitDone {
+		t.Fatalf("exit code %d:\n%s\n%s", code, p.out, p.err)
+	}
+	s := summaryOf(t, p.out.String())
+	repeated := readOutput(t, mustRead(t, filepath.Join(dir, "access.log")), filepath.Join(dir, "out")).covers(t, lines)
+	if s.committed != lines || s.end != lines || repeated > slowBound {
+		t.Errorf("%d repeated:\n%s", repeated, s.text)
+	}
+}
+
+func TestMembersOfAGroupShareTheWork(t *testing.T) {
+	const lines = 30_000
+	dir := t.TempDir()
+	_, addr := startBroker(t, dir)
+	args := append([]string{"-input", logFile(t, dir, lines), "-brokers", addr}, slow...)
+	first := start(t, dir, append(args, "-out", "one")...)
+	first.until("output", func() bool { return sizeOf(filepath.Join(dir, "one", "events.ndjson")) > 200_000 })
+	second := start(t, dir, append(args, "-out", "two")...)
+	for _, p := range []*process{first, second} {
+		if code := p.wait(); code != exitDone {
+			t.Fatalf("exit code %d:\n%s\n%s", code, p.out, p.err)
+		}
+	}
+	o := readOutput(t, mustRead(t, filepath.Join(dir, "access.log")), filepath.Join(dir, "one"), filepath.Join(dir, "two"))
+	if repeated := o.covers(t, lines); repeated > slowBound {
+		t.Errorf("%d lines repeated over one rebalance, more than %d", repeated, slowBound)
+	}
+	if s := summaryOf(t, second.out.String()); s.in == 0 {
+		t.Errorf("the second member got nothing:\n%s", s.text)
+	}
+}
