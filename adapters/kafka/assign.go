@@ -92,6 +92,7 @@ func (s *Source) onRevoked(_ context.Context, _ *kgo.Client, revoked map[string]
 	s.stats.Rebalances++
 	s.stats.Revoked += uint64(len(parts))
 	s.mu.Unlock()
+	s.endCommits(parts)
 	s.log.Info("partitions revoked", "partitions", revoked)
 	if waited != nil {
 		s.log.Warn("partitions revoked before every batch was acknowledged; they are delivered again", "partitions", revoked, "waited", s.cfg.RevokeTimeout)
@@ -113,6 +114,7 @@ func (s *Source) onLost(_ context.Context, _ *kgo.Client, lost map[string][]int3
 	s.stats.Rebalances++
 	s.stats.Lost += uint64(len(parts))
 	s.mu.Unlock()
+	s.endCommits(parts)
 	s.log.Warn("partitions lost; what is not committed is delivered again", "partitions", lost)
 }
 

@@ -111,7 +111,9 @@ func (s *Source) commit(ctx context.Context, parts []*partition) error {
 	}
 	defer func() { <-s.commitSem }()
 
-	sent, offsets := s.collect(parts)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	sent, offsets := s.collect(parts, cancel)
 	s.logStalls()
 	if len(sent) == 0 {
 		return nil
@@ -122,8 +124,8 @@ func (s *Source) commit(ctx context.Context, parts []*partition) error {
 	return s.settle(sent)
 }
 
-// collect drains and gathers what is due.
-func (s *Source) collect(parts []*partition) (map[topicPartition]*commitment, map[string]map[int32]kgo.EpochOffset) {
+// collect drains and gathers what is due. cancel ends the commit it is for.
+func (s *Source) collect(parts []*partition, cancel context.CancelFunc) (map[topicPartition]*commitment, map[string]map[int32]kgo.EpochOffset) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.advance()
@@ -146,7 +148,29 @@ func (s *Source) collect(parts []*partition) (map[topicPartition]*commitment, ma
 		offsets[p.topic][p.num] = kgo.EpochOffset{Epoch: p.epochs.at(p.acked), Offset: p.acked}
 		sent[topicPartition{p.topic, p.num}] = &commitment{p, p.gen, p.acked, errNoAnswer}
 	}
+	s.inFlight, s.cancelCommit = sent, cancel
 	return sent, offsets
+}
+
+// endCommits makes sure that no commit begun for parts, whose admissions are
+// over, is still to come. The client sends a commit again by itself, under
+// the member's next epoch if need be: by then the partition may have had
+// another owner who committed more.
+func (s *Source) endCommits(parts []*partition) {
+	s.mu.Lock()
+	var cancel context.CancelFunc
+	for _, p := range parts {
+		if s.inFlight[topicPartition{p.topic, p.num}] != nil {
+			cancel = s.cancelCommit
+		}
+	}
+	s.mu.Unlock()
+	if cancel == nil {
+		return
+	}
+	cancel() // what it carried of other partitions stays due
+	s.commitSem <- struct{}{}
+	<-s.commitSem
 }
 
 // readAnswer fills in each partition's result.
@@ -180,6 +204,7 @@ func (s *Source) settle(sent map[topicPartition]*commitment) error {
 	var failed int
 	var first error
 	s.mu.Lock()
+	s.inFlight, s.cancelCommit = nil, nil
 	for tp, c := range sent {
 		if c.err != nil {
 			failed++

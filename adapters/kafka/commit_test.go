@@ -12,6 +12,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/tidemark-go/tidemark/adapters/kafka"
 )
 
 // commitLog records a Source's accepted commits of one partition.
@@ -279,4 +281,31 @@ func TestOnCommitSeesEveryCommitInOrder(t *testing.T) {
 	if st := s.Stats(); st.Commits != uint64(len(log.offsets)) {
 		t.Fatalf("counted %d commits, OnCommit saw %d", st.Commits, len(log.offsets))
 	}
+}
+
+// The client sends a commit again by itself when the member's epoch moved on.
+// By then the partition may have been lost, and be back from another owner.
+func TestCommitBegunBeforeALossIsNotSentAfterIt(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, kfake.SeedTopics(1, "in", "other"))
+	produce(t, newProducer(t, c), records("in", 0, "a", 20)...)
+	cfg := config(c, "in")
+	cfg.Protocol = kafka.KIP848
+	s := open(t, cfg)
+	bs := pollRecords(t, s, 20)
+	stale := c.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.OffsetCommit}, Topic: "in", Err: kerr.StaleMemberEpoch})
+	bs[0].Ack.Done(nil)
+	eventually(t, "a commit to be refused", func() bool { return stale.Hits() == 1 })
+	fence(c, cfg.Protocol)
+	eventually(t, "the partition to be lost", func() bool { return s.Stats().Lost == 1 })
+	other := config(c, "other") // one more member raises the group's epoch
+	other.Protocol = kafka.KIP848
+	open(t, other)
+	again := pollRecords(t, s, 20)
+	time.Sleep(700 * time.Millisecond) // the client waits 500 ms
+	if got := committed(c, "group", "in", 0); got != -1 {
+		t.Fatalf("committed at %d, of an earlier ownership", got)
+	}
+	ackAll(again)
+	eventuallyCommitted(t, c, "in", 0, 20)
 }

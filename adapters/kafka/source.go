@@ -54,6 +54,10 @@ type Source struct {
 	paused, waiters int
 	// progress is closed and replaced whenever the watcher drained.
 	progress chan struct{}
+	// inFlight is the commit that was sent and not answered, if any, and
+	// cancelCommit ends it.
+	inFlight     map[topicPartition]*commitment
+	cancelCommit context.CancelFunc
 	// wakePoller interrupts the poll in flight; nil while nothing is paused.
 	wakePoller context.CancelFunc
 	stats      Stats
@@ -96,6 +100,21 @@ func Open(ctx context.Context, cfg Config) (*Source, error) {
 	if err != nil {
 		return nil, err
 	}
+	s := newSource(cfg)
+	if err := s.connect(ctx); err != nil {
+		return nil, err
+	}
+	s.wg.Add(3)
+	go s.fetchLoop()
+	go s.commitLoop()
+	go s.watchLoop()
+	// Only now is there something to consume, and the group is joined.
+	s.cl.AddConsumeTopics(cfg.Topics...)
+	return s, nil
+}
+
+// newSource returns a Source without a client and without its goroutines.
+func newSource(cfg Config) *Source {
 	s := &Source{
 		cfg:       cfg,
 		log:       cfg.Logger.With("group", cfg.Group),
@@ -118,16 +137,7 @@ func Open(ctx context.Context, cfg Config) (*Source, error) {
 	for _, st := range []*stopper{&s.fetch, &s.run, &s.wait, &s.last} {
 		st.ctx, st.stop = context.WithCancel(context.Background())
 	}
-	if err := s.connect(ctx); err != nil {
-		return nil, err
-	}
-	s.wg.Add(3)
-	go s.fetchLoop()
-	go s.commitLoop()
-	go s.watchLoop()
-	// Only now is there something to consume, and the group is joined.
-	s.cl.AddConsumeTopics(cfg.Topics...)
-	return s, nil
+	return s
 }
 
 // Poll returns the next batch, and waits for one. It returns ctx.Err() when
