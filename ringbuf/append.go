@@ -65,32 +65,49 @@ func (r *Ring[T]) claimFree(p *slot[T], seq uint64) (claimed uint64, ok bool) {
 }
 
 // claimHeld claims the position in every case. It returns false if it is
-// lapped: the position belongs to a later record.
+// lapped.
 func (r *Ring[T]) claimHeld(p *slot[T], seq uint64) (claimed uint64, ok bool) {
 	spare := noBuffer
 	for {
 		w := p.word.Load()
-		if r.lapped(w, seq) {
-			r.giveBack(spare)
-			return 0, false
-		}
-		if holders(w) > 0 && spare == noBuffer {
-			spare = r.takeSpare()
-			continue // that took its time: look again
-		}
-		claimed = r.claimOf(w, seq, spare)
-		if p.word.CompareAndSwap(w, claimed) { // the buffer in claimed is ours from here
+		claimed, result := r.tryClaim(p, seq, w, &spare)
+		switch result {
+		case claimDone:
 			r.settle(w, spare)
 			return claimed, true
+		case claimLapped:
+			return 0, false
 		}
 	}
 }
 
-// lapped reports whether the position with word w belongs to a record later
-// than seq. An early lap may be one that came round, so it is believed only
-// while the record would not be overwritten anyway.
-func (r *Ring[T]) lapped(w, seq uint64) bool {
-	return r.ahead(w, seq) > 0 || r.next.Load()-seq > r.mask+1
+// claimResult says what came of a try to claim a position.
+type claimResult uint8
+
+const (
+	claimAgain  claimResult = iota // look at the word again
+	claimDone                      // the buffer in claimed belongs to the caller
+	claimLapped                    // the record is accepted and overwritten
+)
+
+// tryClaim tries to claim a position whose word was w. Where the buffer that
+// is there is held, the first try takes a spare.
+func (r *Ring[T]) tryClaim(p *slot[T], seq, w uint64, spare *uint32) (claimed uint64, result claimResult) {
+	// A later record at the position took its number before we looked at w, so
+	// next tells, and it is not misled by a lap that came round.
+	if r.next.Load()-seq > r.mask+1 {
+		r.giveBack(*spare)
+		return 0, claimLapped
+	}
+	if holders(w) > 0 && *spare == noBuffer {
+		*spare = r.takeSpare()
+		return 0, claimAgain // that took its time
+	}
+	claimed = r.claimOf(w, seq, *spare)
+	if !p.word.CompareAndSwap(w, claimed) { // the buffer in claimed is ours from here
+		return 0, claimAgain
+	}
+	return claimed, claimDone
 }
 
 // claimOf returns the word of a claim on a position with word w: with the

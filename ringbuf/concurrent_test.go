@@ -298,6 +298,9 @@ func TestWritersRacePastTheLastNumber(t *testing.T) {
 			if r.Next() != want {
 				t.Errorf("next is %d, want %d", r.Next(), want)
 			}
+			if !r.NearEnd() {
+				t.Error("numbers are still handed out by fetch-and-add")
+			}
 			checkSequences(t, sequences, first, r.Next())
 			checkBuffers(t, r)
 		})

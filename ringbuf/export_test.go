@@ -56,6 +56,34 @@ func (r *Ring[T]) Buffers() (atPositions, spare []uint32, all int) {
 	return atPositions, spare, all
 }
 
+// Jump brings a ring whose writers are all held into the state after many
+// appends of zero records: next becomes the next number.
+func (r *Ring[T]) Jump(next uint64) {
+	for i := range r.slots {
+		p := &r.slots[i]
+		seq := next - 1 - (next-1-uint64(i))&r.mask
+		p.word.Store(r.lap(seq) | p.word.Load()&(r.lapOne-1))
+		r.buffer(r.layout.buffer(p.word.Load())).cell = cell[T]{seq: seq}
+	}
+	r.next.Store(next)
+}
+
+// NearEnd tells whether numbers are handed out one by one.
+func (r *Ring[T]) NearEnd() bool { return r.nearEnd.Load() }
+
+// TakeSpareLate begins to take a spare buffer, lets others do something, and
+// tells whether it got the buffer all the same.
+func (r *Ring[T]) TakeSpareLate(others func()) bool {
+	h := r.spares.head.Load()
+	link := r.buffer(uint32(h) - 1).link.Load()
+	others()
+	return r.spares.head.CompareAndSwap(h, nextTag(h)|uint64(link))
+}
+
+// TakeSpare and GiveBack are the ring's own.
+func (r *Ring[T]) TakeSpare() uint32   { return r.takeSpare() }
+func (r *Ring[T]) GiveBack(id uint32) { r.giveBack(id) }
+
 // Holds returns a buffer's count of holders.
 func (r *Ring[T]) Holds(id uint32) int32 { return r.buffer(id).holds.Load() }
 
@@ -106,19 +134,18 @@ func (a *HeldAppend) Step() {
 		a.w = a.p.word.Load()
 		a.At = Looked
 	case Looked:
-		switch {
-		case r.lapped(a.w, a.Seq):
-			r.giveBack(a.spare)
+		claimed, result := r.tryClaim(a.p, a.Seq, a.w, &a.spare)
+		switch result {
+		case claimDone:
+			a.claimed = claimed
+			a.At = Claimed
+		case claimLapped:
 			a.Lapped = true
 			a.At = Done
-		case holders(a.w) > 0 && a.spare == noBuffer:
-			a.spare = r.takeSpare()
-			a.At = Equipped
-		default:
-			a.claimed = r.claimOf(a.w, a.Seq, a.spare)
+		case claimAgain:
 			a.At = Numbered
-			if a.p.word.CompareAndSwap(a.w, a.claimed) {
-				a.At = Claimed
+			if a.spare != noBuffer {
+				a.At = Equipped
 			}
 		}
 	case Claimed:

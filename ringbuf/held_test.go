@@ -243,3 +243,59 @@ func TestReaderIsNotMisledByALapThatCameRound(t *testing.T) {
 	}
 	checkBuffers(t, m.r)
 }
+
+// A writer that is stalled for so long that its lap seems to lie ahead finds
+// itself lapped all the same and writes nothing.
+func TestWriterIsNotMisledByALapThatCameRound(t *testing.T) {
+	for _, capacity := range []int{1, 64} {
+		for _, step := range []int{ringbuf.Numbered, ringbuf.Looked} {
+			m := newMachine(t, capacity, 1)
+			m.appendWhole(capacity)
+			a := m.start()
+			m.stepTo(a, step)
+			bits := 0
+			for 1<<bits < capacity {
+				bits++
+			}
+			half := uint64(capacity) << (ringbuf.LapBits(bits) - 1) // the largest distance in laps, and one more
+			m.next += half + uint64(capacity)
+			m.first = m.next // zero records until there
+			m.r.Jump(m.next)
+			m.finish()
+			if !a.Lapped {
+				t.Errorf("capacity %d, held at step %d: the record was written over a later one", capacity, step)
+			}
+		}
+	}
+}
+
+// The same for a reader that ends: another buffer is at its position, in what
+// looks like its lap.
+func TestReaderThatEndsIsNotMisledByALapThatCameRound(t *testing.T) {
+	m := newMachine(t, 1, 1)
+	m.appendWhole(1)
+	h := m.startRead(1)
+	m.stepReadTo(h, ringbuf.ReadPinned)
+	m.appendWhole(1)
+	w := m.r.Word(0)
+	m.r.Jump(2) // back to the lap of the reader, with the buffer that is there now
+	m.stepReadTo(h, ringbuf.ReadDone)
+	m.r.SetWord(0, w)
+	checkBuffers(t, m.r)
+}
+
+// A buffer that comes back to the head of the spares while somebody is taking
+// it has another one behind it.
+func TestSpareBufferThatCameBackIsNotTakenLate(t *testing.T) {
+	m := newMachine(t, 1, 1)
+	var kept uint32
+	if m.r.TakeSpareLate(func() {
+		first := m.r.TakeSpare()
+		kept = m.r.TakeSpare()
+		m.r.GiveBack(first)
+	}) {
+		t.Fatal("the buffer was taken; the one behind it has two owners")
+	}
+	m.r.GiveBack(kept)
+	m.finish()
+}
