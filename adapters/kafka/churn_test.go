@@ -27,6 +27,7 @@ type member func(ctx context.Context, o *oracle, cfg kafka.Config, seed uint64) 
 // sourceMember runs a Source with two workers. Some batches take longer than a
 // revoke waits for, so acknowledgements come late.
 func sourceMember(ctx context.Context, o *oracle, cfg kafka.Config, seed uint64) error {
+	cfg.OnCommit = o.accepted()
 	return runSource(ctx, cfg, seed, func(b kafka.Batch, rng *rand.Rand) {
 		pause(rng)
 		o.deliver(b.Records)

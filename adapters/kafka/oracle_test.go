@@ -23,21 +23,12 @@ type oracle struct {
 	mu         sync.Mutex
 	delivered  [][]int // partition → offset → times delivered
 	prefix     []int64 // partition → everything below is delivered
-	highest    map[memberPartition]int64
 	commits    int
 	violations []string
 }
 
-type memberPartition struct {
-	member    string
-	partition int32
-}
-
 func newOracle(c *kfake.Cluster, topic string, partitions int) *oracle {
-	o := &oracle{
-		topic: topic, delivered: make([][]int, partitions), prefix: make([]int64, partitions),
-		highest: make(map[memberPartition]int64),
-	}
+	o := &oracle{topic: topic, delivered: make([][]int, partitions), prefix: make([]int64, partitions)}
 	c.ControlKey(int16(kmsg.OffsetCommit), func(kreq kmsg.Request) (kmsg.Response, error, bool) {
 		o.commit(kreq.(*kmsg.OffsetCommitRequest))
 		return nil, nil, false // the broker goes on as usual
@@ -74,12 +65,21 @@ func (o *oracle) commit(req *kmsg.OffsetCommitRequest) {
 			if p.Offset > o.prefix[p.Partition] {
 				o.violate("%s commits partition %d at %d, delivered up to %d", req.MemberID, p.Partition, p.Offset, o.prefix[p.Partition])
 			}
-			mp := memberPartition{req.MemberID, p.Partition}
-			if p.Offset < o.highest[mp] {
-				o.violate("%s commits partition %d at %d after %d", req.MemberID, p.Partition, p.Offset, o.highest[mp])
-			}
-			o.highest[mp] = p.Offset
 		}
+	}
+}
+
+// accepted returns an OnCommit for one member: the commits the broker accepted
+// of it go forward, also when a partition was away in between.
+func (o *oracle) accepted() func(topic string, partition int32, offset int64) {
+	last := make([]int64, len(o.prefix))
+	return func(_ string, partition int32, offset int64) {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		if offset <= last[partition] {
+			o.violate("a member's commit of partition %d at %d was accepted after %d", partition, offset, last[partition])
+		}
+		last[partition] = offset
 	}
 }
 
