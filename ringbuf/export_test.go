@@ -81,7 +81,7 @@ func (r *Ring[T]) TakeSpareLate(others func()) bool {
 }
 
 // TakeSpare and GiveBack are the ring's own.
-func (r *Ring[T]) TakeSpare() uint32   { return r.takeSpare() }
+func (r *Ring[T]) TakeSpare() uint32  { return r.takeSpare() }
 func (r *Ring[T]) GiveBack(id uint32) { r.giveBack(id) }
 
 // Holds returns a buffer's count of holders.
