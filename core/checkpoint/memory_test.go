@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/tidemark-go/tidemark/core/checkpoint"
+	"github.com/tidemark-go/tidemark/internal/checkpointtest"
 )
 
 // kept is what one partition may keep after a burst that has been passed.
@@ -21,7 +22,7 @@ func heap() int64 {
 }
 
 func burst() int {
-	if testing.Short() {
+	if testing.Short() || checkpointtest.RaceBuild() {
 		return 200_000
 	}
 	return 1_000_000

@@ -279,7 +279,7 @@ func ackManyHolders(t testing.TB, s Subject) {
 }
 
 func ackSaturated(t testing.TB, s Subject) {
-	for _, counts := range [][]int{{math.MaxInt}, {math.MaxInt, math.MaxInt}, {math.MaxInt32, 1}, {1 << 23}, {1 << 24, 1 << 24}, {1 << 40}} {
+	for _, counts := range [][]int{{math.MaxInt}, {math.MaxInt, math.MaxInt}, {math.MaxInt32, 1}, {1 << 23}, {1 << 24, 1 << 24}, {1 << 30, 1 << 30, 1 << 30, 1 << 30}} {
 		r := newRig(t, s, 0)
 		before := r.issue(0, 1)
 		a := r.issue(0, 5)

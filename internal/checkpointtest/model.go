@@ -1,6 +1,7 @@
 package checkpointtest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -188,7 +189,7 @@ func (m *Model) sortedLanes() []*modelLane {
 	for _, l := range m.lanes {
 		lanes = append(lanes, l)
 	}
-	slices.SortFunc(lanes, func(a, b *modelLane) int { return int(int64(a.partition) - int64(b.partition)) })
+	slices.SortFunc(lanes, func(a, b *modelLane) int { return cmp.Compare(a.partition, b.partition) })
 	return lanes
 }
 

@@ -212,16 +212,16 @@ func scale(full, short int) int {
 	return full
 }
 
-// raceBuild says whether this is a race-detector build. One goroutine has no
+// RaceBuild says whether this is a race-detector build. One goroutine has no
 // races and runs ten times slower there, so that single-threaded cases shrink.
-var raceBuild = sync.OnceValue(func() bool {
+var RaceBuild = sync.OnceValue(func() bool {
 	info, ok := debug.ReadBuildInfo()
 	return ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
 })
 
 // less is n when a single-threaded case should be smaller, and 0 otherwise.
 func less(n int) int {
-	if testing.Short() || raceBuild() {
+	if testing.Short() || RaceBuild() {
 		return n
 	}
 	return 0
