@@ -16,7 +16,7 @@ import (
 )
 
 func TestCtrlCDrainsCommitsAndExitsZero(t *testing.T) {
-	const lines = 30_000
+	const lines = 15_000
 	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
 		t.Run(sig.String(), func(t *testing.T) {
 			dir := t.TempDir()
@@ -29,11 +29,11 @@ func TestCtrlCDrainsCommitsAndExitsZero(t *testing.T) {
 				t.Fatalf("exit code %d:\n%s\n%s", code, p.out, p.err)
 			}
 			s := summaryOf(t, p.out.String())
-			if !strings.Contains(s.text, "Not finished") || s.in != s.out+s.dead || s.committed != s.in || s.end != lines {
+			if !strings.Contains(s.text, "Not finished") || s.in != s.out+s.dead || s.committed != s.in || s.end != int64(lines) {
 				t.Errorf("stopped in the middle:\n%s", s.text)
 			}
 			// All of it was committed, so nothing is read again.
-			if s := complete(t, dir, args...); s.repeated != 0 || s.committed != lines {
+			if s := complete(t, dir, args...); s.repeated != 0 || s.committed != int64(lines) {
 				t.Errorf("going on:\n%s", s.text)
 			}
 			if repeated := readOutput(t, mustRead(t, filepath.Join(dir, "access.log")), filepath.Join(dir, "out")).covers(t, lines); repeated != 0 {
@@ -44,7 +44,7 @@ func TestCtrlCDrainsCommitsAndExitsZero(t *testing.T) {
 }
 
 func TestCtrlCWhileProducingExitsZeroAndTheNextRunGoesOn(t *testing.T) {
-	const lines = 150_000
+	lines := scaled(150_000)
 	dir := t.TempDir()
 	path := logFile(t, dir, lines)
 	logs := filepath.Join(dir, "data", "partitions")
@@ -54,7 +54,7 @@ func TestCtrlCWhileProducingExitsZeroAndTheNextRunGoesOn(t *testing.T) {
 	if code := p.wait(); code != exitDone {
 		t.Fatalf("exit code %d:\n%s\n%s", code, p.out, p.err)
 	}
-	if s := complete(t, dir, "-input", path); s.end != lines || s.committed != lines {
+	if s := complete(t, dir, "-input", path); s.end != int64(lines) || s.committed != int64(lines) {
 		t.Errorf("going on:\n%s", s.text)
 	}
 }
@@ -62,7 +62,7 @@ func TestCtrlCWhileProducingExitsZeroAndTheNextRunGoesOn(t *testing.T) {
 func TestASecondCtrlCStopsAtOnce(t *testing.T) {
 	dir := t.TempDir()
 	b, addr := startBroker(t, dir)
-	args := append([]string{"-input", logFile(t, dir, 30_000), "-brokers", addr}, slow...)
+	args := append([]string{"-input", logFile(t, dir, 15_000), "-brokers", addr}, slow...)
 	p := start(t, dir, args...)
 	p.until("output", func() bool { return sizeOf(filepath.Join(dir, "out", "events.ndjson")) > 300_000 })
 	b.signal(syscall.SIGSTOP) // the last commit gets no answer
@@ -74,7 +74,7 @@ func TestASecondCtrlCStopsAtOnce(t *testing.T) {
 		t.Errorf("exit code %d after %v, want %d at once:\n%s", code, time.Since(asked), exitForced, p.err)
 	}
 	b.signal(syscall.SIGCONT)
-	if s := complete(t, dir, args...); s.committed != 30_000 {
+	if s := complete(t, dir, args...); s.committed != 15_000 {
 		t.Errorf("after it:\n%s", s.text)
 	}
 	b.signal(syscall.SIGTERM)
@@ -134,7 +134,7 @@ func TestFilesInUseAreRefused(t *testing.T) {
 	if p := start(t, dir, "-data", "broker"); p.wait() != exitFailed || !strings.Contains(p.err.String(), "in use by another process") {
 		t.Errorf("a second broker on the same data:\n%s", p.err)
 	}
-	args := append([]string{"-input", logFile(t, dir, 30_000), "-brokers", addr}, slow...)
+	args := append([]string{"-input", logFile(t, dir, 15_000), "-brokers", addr}, slow...)
 	first := start(t, dir, args...)
 	first.until("output", func() bool { return sizeOf(filepath.Join(dir, "out")) > 0 })
 	if p := start(t, dir, args...); p.wait() != exitFailed || !strings.Contains(p.err.String(), "output of its own") {

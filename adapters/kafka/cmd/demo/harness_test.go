@@ -66,6 +66,14 @@ func underRace() bool {
 	return false
 }
 
+// scaled is n, or less where everything takes much longer.
+func scaled(n int) int {
+	if underRace() {
+		return n / 4
+	}
+	return n
+}
+
 // slow makes a run long enough to be interrupted, and its bound for repeated
 // lines small enough to be worth checking.
 var slow = []string{"-workers", "2", "-batch", "20", "-pending", "5", "-commit-interval", "20ms"}
@@ -106,6 +114,8 @@ func start(t *testing.T, dir string, args ...string) *process {
 	t.Helper()
 	p := &process{t: t, cmd: exec.Command(binary, args...), out: new(buffer), err: new(buffer), done: make(chan struct{})}
 	p.cmd.Dir, p.cmd.Stdout, p.cmd.Stderr = dir, p.out, p.err
+	// A race ends the process with 66; without one it need not linger.
+	p.cmd.Env = append(os.Environ(), "GORACE=halt_on_error=1 atexit_sleep_ms=0")
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 func TestKilledWhileConsumingLosesNothingAndRepeatsLittle(t *testing.T) {
-	const lines, kills = 30_000, 3
+	const lines, kills = 20_000, 3
 	for _, separate := range []bool{false, true} {
 		name := map[bool]string{false: "with the broker inside", true: "with the broker outside"}[separate]
 		t.Run(name, func(t *testing.T) {
@@ -33,7 +33,7 @@ func TestKilledWhileConsumingLosesNothingAndRepeatsLittle(t *testing.T) {
 			if repeated > kills*slowBound || int64(repeated) != s.repeated {
 				t.Errorf("%d lines repeated after %d kills, the bound is %d each; the summary says %d", repeated, kills, slowBound, s.repeated)
 			}
-			if s.committed != lines || s.end != lines {
+			if s.committed != int64(lines) || s.end != int64(lines) {
 				t.Errorf("committed %d of %d, want %d", s.committed, s.end, lines)
 			}
 		})
@@ -63,7 +63,7 @@ func TestATornLineIsHealedAndItsRecordDeliveredAgain(t *testing.T) {
 }
 
 func TestKilledWhileProducingProducesTheRestOnly(t *testing.T) {
-	const lines = 150_000
+	lines := scaled(150_000)
 	dir := t.TempDir()
 	path := logFile(t, dir, lines)
 	logs := filepath.Join(dir, "data", "partitions")
@@ -71,7 +71,7 @@ func TestKilledWhileProducingProducesTheRestOnly(t *testing.T) {
 	for range 4 {
 		p := start(t, dir, "-input", path)
 		before := sizeOf(logs)
-		p.until("records", func() bool { return sizeOf(logs) > before+1_000_000 || strings.Contains(p.out.String(), "produced") })
+		p.until("records", func() bool { return sizeOf(logs) > before+300_000 || strings.Contains(p.out.String(), "produced") })
 		p.signal(syscall.SIGKILL)
 		p.wait()
 		partial = partial || !strings.Contains(p.out.String(), "produced")
@@ -80,14 +80,14 @@ func TestKilledWhileProducingProducesTheRestOnly(t *testing.T) {
 		t.Error("no kill came while it produced")
 	}
 	s := complete(t, dir, "-input", path)
-	if s.end != lines || s.committed != lines {
+	if s.end != int64(lines) || s.committed != int64(lines) {
 		t.Errorf("the topic has %d records, want each of the %d lines once:\n%s", s.end, lines, s.text)
 	}
 	readOutput(t, mustRead(t, path), filepath.Join(dir, "out")).covers(t, lines)
 }
 
 func TestTheBrokerMayBeKilledUnderTheDemo(t *testing.T) {
-	const lines = 30_000
+	const lines = 15_000
 	dir := t.TempDir()
 	b, addr := startBroker(t, dir)
 	p := start(t, dir, append([]string{"-input", logFile(t, dir, lines), "-brokers", addr}, slow...)...)
@@ -102,18 +102,20 @@ func TestTheBrokerMayBeKilledUnderTheDemo(t *testing.T) {
 	}
 	s := summaryOf(t, p.out.String())
 	repeated := readOutput(t, mustRead(t, filepath.Join(dir, "access.log")), filepath.Join(dir, "out")).covers(t, lines)
-	if s.committed != lines || s.end != lines || repeated > slowBound {
+	if s.committed != int64(lines) || s.end != int64(lines) || repeated > slowBound {
 		t.Errorf("%d repeated:\n%s", repeated, s.text)
 	}
 }
 
 func TestMembersOfAGroupShareTheWork(t *testing.T) {
-	const lines = 30_000
+	const lines = 12_000
 	dir := t.TempDir()
 	_, addr := startBroker(t, dir)
-	args := append([]string{"-input", logFile(t, dir, lines), "-brokers", addr}, slow...)
+	// 120 lines in 50 ms: the first member is not done before it has heard,
+	// with a heartbeat every 3 s, that there is a second one.
+	args := []string{"-input", logFile(t, dir, lines), "-brokers", addr, "-batch", "5", "-pending", "2", "-commit-interval", "50ms"}
 	first := start(t, dir, append(args, "-out", "one")...)
-	first.until("output", func() bool { return sizeOf(filepath.Join(dir, "one", "events.ndjson")) > 200_000 })
+	first.until("output", func() bool { return sizeOf(filepath.Join(dir, "one", "events.ndjson")) > 0 })
 	second := start(t, dir, append(args, "-out", "two")...)
 	for _, p := range []*process{first, second} {
 		if code := p.wait(); code != exitDone {
@@ -121,8 +123,8 @@ func TestMembersOfAGroupShareTheWork(t *testing.T) {
 		}
 	}
 	o := readOutput(t, mustRead(t, filepath.Join(dir, "access.log")), filepath.Join(dir, "one"), filepath.Join(dir, "two"))
-	if repeated := o.covers(t, lines); repeated > slowBound {
-		t.Errorf("%d lines repeated over one rebalance, more than %d", repeated, slowBound)
+	if repeated := o.covers(t, lines); repeated > 2*6*2*5 {
+		t.Errorf("%d lines repeated over a rebalance, more than are ever ahead of the commits", repeated)
 	}
 	if s := summaryOf(t, second.out.String()); s.in == 0 {
 		t.Errorf("the second member got nothing:\n%s", s.text)
