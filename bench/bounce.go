@@ -10,57 +10,68 @@ import (
 )
 
 // NearBounce is the limit in nanoseconds below which two cores count as near
-// to each other: cores that share a cache need about 50, others 150 and more.
+// to each other: cores that share a cache need about 50, others several times that.
 const NearBounce = 100
 
 const (
-	bounceRounds = 9
-	bounceTurns  = 500
-	// bouncePatience is how many looks a player takes before it yields: the
-	// other one is not running.
-	bouncePatience = 1 << 14
+	bounceRounds = 31
+	bounceTurns  = 50 // there and back, of one round
+	// bounceBudget ends the measurement early where the machine is so busy
+	// that one of the two goroutines hardly runs.
+	bounceBudget = 10 * time.Millisecond
+	// bouncePatience is how many looks a player takes before it yields.
+	bouncePatience = 1 << 12
+	bounceOver     = -1
 )
 
 // Bounce measures how many nanoseconds a cache line takes from one core to
 // another and back: two goroutines pass a word to and fro, and the median of
-// some short rounds counts. It takes about a millisecond, and it returns 0 if
-// there is only one processor to run on.
+// some short rounds counts. It takes a tenth of a millisecond on a quiet
+// machine, and it returns 0 if there is only one processor to run on.
 func Bounce() float64 {
 	if runtime.GOMAXPROCS(0) < 2 {
 		return 0
 	}
 	var line struct {
-		_    pad.Line
+		_ pad.Line
+		// turn is even when the caller is to move it on, odd when its partner
+		// is, and bounceOver at the end.
 		turn atomic.Int64
 		_    pad.Line
 	}
-	const turns = bounceTurns * bounceRounds
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		for n := int64(1); n < 2*turns; n += 2 {
-			await(&line.turn, n)
+		for n := int64(1); await(&line.turn, n); n += 2 {
 			line.turn.Store(n + 1)
 		}
 	}()
 	var rounds []float64
-	n := int64(0)
-	for range bounceRounds {
+	begin := time.Now()
+	for n := int64(0); len(rounds) < bounceRounds && time.Since(begin) < bounceBudget; {
 		start := time.Now()
 		for range bounceTurns {
-			await(&line.turn, n)
 			line.turn.Store(n + 1)
 			n += 2
+			await(&line.turn, n)
 		}
 		rounds = append(rounds, float64(time.Since(start).Nanoseconds())/bounceTurns)
 	}
+	line.turn.Store(bounceOver)
 	<-done
 	slices.Sort(rounds)
 	return rounds[len(rounds)/2]
 }
 
-func await(turn *atomic.Int64, n int64) {
-	for i := 0; turn.Load() != n; i++ {
+// await waits for turn to become n; it returns false when it is over.
+func await(turn *atomic.Int64, n int64) bool {
+	for i := 0; ; i++ {
+		switch turn.Load() {
+		case n:
+			return true
+		case bounceOver:
+			return false
+		}
 		if i == bouncePatience {
 			runtime.Gosched()
 			i = 0

@@ -97,7 +97,7 @@ func queueRows(b *testing.B, producers, batch int, consumer string) {
 	wait := consumer == "wait"
 	dims := fmt.Sprintf("producers=%d/batch=%d/consumer=%s", producers, batch, consumer)
 	eachQueue(b, batch, wait, dims, func(b *testing.B, create func() queueSubject) {
-		r := newRig(create(), producers, batch, wait)
+		r := newRig(create(), queueTotal, producers, batch, wait)
 		defer r.close()
 		r.run() // the first time without counting
 		var c clock
@@ -121,14 +121,15 @@ type rig struct {
 	producers []queueProducer
 	credits   []credit
 	sink      *sink
+	total     int // messages of one run
 	from      int // messages that each producer has pushed
 	batch     int
 	wait      bool
 }
 
-func newRig(q queueSubject, producers, batch int, wait bool) *rig {
+func newRig(q queueSubject, total, producers, batch int, wait bool) *rig {
 	s, window := newSink(producers)
-	r := &rig{q: q, sink: s, batch: batch, wait: wait}
+	r := &rig{q: q, sink: s, total: total, batch: batch, wait: wait}
 	for id := range producers {
 		r.producers = append(r.producers, q.producer())
 		r.credits = append(r.credits, credit{lane: &s.lanes[id], id: uint64(id), window: window})
@@ -138,7 +139,7 @@ func newRig(q queueSubject, producers, batch int, wait bool) *rig {
 
 // run moves the fixed total through the queue.
 func (r *rig) run() {
-	each := queueTotal / len(r.producers)
+	each := r.total / len(r.producers)
 	var wg sync.WaitGroup
 	for id, p := range r.producers {
 		wg.Go(func() {
@@ -162,13 +163,14 @@ func TestQueueDriversKeepOrder(t *testing.T) {
 	for _, im := range queueImplementations {
 		t.Run(im.name, func(t *testing.T) {
 			for _, batch := range []int{1, 16} {
-				r := newRig(im.create(), 4, batch, im.waits)
+				const total, producers = 1 << 15, 4
+				r := newRig(im.create(), total, producers, batch, im.waits)
 				r.run()
 				r.run()
 				r.close()
 				for id := range r.sink.lanes {
-					if n := r.sink.lanes[id].next; n != queueTotal/2 {
-						t.Errorf("producer %d: %d messages arrived, want %d", id, n, queueTotal/2)
+					if n := r.sink.lanes[id].next; n != 2*total/producers {
+						t.Errorf("producer %d: %d messages arrived, want %d", id, n, 2*total/producers)
 					}
 				}
 				if r.sink.wrong > 0 {
