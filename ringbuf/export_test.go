@@ -58,12 +58,12 @@ func (r *Ring[T]) Buffers() (atPositions, spare []uint32, all int) {
 
 // Jump brings a ring whose writers are all held into the state after many
 // appends of zero records: next becomes the next number.
-func (r *Ring[T]) Jump(next uint64) {
+func Jump(r *Ring[Payload], next uint64) {
 	for i := range r.slots {
 		p := &r.slots[i]
 		seq := next - 1 - (next-1-uint64(i))&r.mask
 		p.word.Store(r.lap(seq) | p.word.Load()&(r.lapOne-1))
-		r.buffer(r.layout.buffer(p.word.Load())).cell = cell[T]{seq: seq}
+		r.buffer(r.layout.buffer(p.word.Load())).cell = cell[Payload]{seq: seq}
 	}
 	r.next.Store(next)
 }

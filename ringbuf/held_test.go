@@ -260,7 +260,7 @@ func TestWriterIsNotMisledByALapThatCameRound(t *testing.T) {
 			half := uint64(capacity) << (ringbuf.LapBits(bits) - 1) // the largest distance in laps, and one more
 			m.next += half + uint64(capacity)
 			m.first = m.next // zero records until there
-			m.r.Jump(m.next)
+			ringbuf.Jump(m.r, m.next)
 			m.finish()
 			if !a.Lapped {
 				t.Errorf("capacity %d, held at step %d: the record was written over a later one", capacity, step)
@@ -278,7 +278,7 @@ func TestReaderThatEndsIsNotMisledByALapThatCameRound(t *testing.T) {
 	m.stepReadTo(h, ringbuf.ReadPinned)
 	m.appendWhole(1)
 	w := m.r.Word(0)
-	m.r.Jump(2) // back to the lap of the reader, with the buffer that is there now
+	ringbuf.Jump(m.r, 2) // back to the lap of the reader, with the buffer that is there now
 	m.stepReadTo(h, ringbuf.ReadDone)
 	m.r.SetWord(0, w)
 	checkBuffers(t, m.r)
