@@ -110,7 +110,7 @@ func (m *model) step(op byte, arg int) {
 	case 14:
 		m.publish(arg)
 	case 15:
-		if m.q.Close != nil && arg == 77 {
+		if m.q.Close != nil && arg%32 == 13 {
 			m.q.Close()
 			m.closed = true
 		}

@@ -168,6 +168,21 @@ func batches(t T, f Form) {
 
 func lenInRange(t T, f Form) {
 	for _, cfg := range configs(f, 256) {
+		q := f.Ints(cfg)
+		p := q.Producer()
+		for n := 1; n <= 100; n++ {
+			if p.Push(id(0, n)); q.Len() != n {
+				t.Fatalf("%+v: Len is %d after %d pushes", cfg, q.Len(), n)
+			}
+		}
+		for left := 100; left > 0; {
+			for _, k := range takers(q) {
+				if left -= k.take(func(uint64) {}); q.Len() != left {
+					t.Fatalf("%+v: Len is %d after %s, with %d elements left", cfg, q.Len(), k.name, left)
+				}
+			}
+		}
+		closeProducer(p)
 		lenInRangeOf(t, f, f.Ints(cfg), fmt.Sprintf("%+v", cfg))
 	}
 }

@@ -1,0 +1,113 @@
+package queuetest
+
+import (
+	"fmt"
+	"runtime"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func TestTheReferenceQueueConforms(t *testing.T) { Run(t, referenceForm(none)) }
+
+// recorder is a T that keeps what went wrong. Errors may come from several
+// goroutines.
+type recorder struct {
+	failures chan string
+}
+
+func (r *recorder) Helper() {}
+
+func (r *recorder) Errorf(format string, args ...any) {
+	select {
+	case r.failures <- fmt.Sprintf(format, args...):
+	default:
+	}
+}
+
+func (r *recorder) Fatalf(format string, args ...any) {
+	r.Errorf(format, args...)
+	runtime.Goexit()
+}
+
+// failure runs one case against a form and returns its first failure, "" if
+// it passed.
+func failure(c testCase, f Form) string {
+	r := &recorder{failures: make(chan string, 1)}
+	finished := make(chan struct{})
+	go func() {
+		defer close(finished)
+		defer func() {
+			if p := recover(); p != nil {
+				r.Errorf("panic: %v", p)
+			}
+		}()
+		c.run(r, f)
+	}()
+	<-finished
+	select {
+	case s := <-r.failures:
+		return s
+	default:
+		return ""
+	}
+}
+
+// Every fault must be found by the case that is about it: a suite that a
+// broken queue passes shows nothing about the others.
+func TestTheSuiteFindsBrokenQueues(t *testing.T) {
+	defer func(p time.Duration) { patience = p }(patience)
+	patience = 300 * time.Millisecond
+	for wrong, name := range map[fault]string{
+		losesLast:      "one goroutine in bursts across segment edges",
+		swapsTwo:       "one goroutine in bursts across segment edges",
+		doubles:        "one goroutine in bursts across segment edges",
+		acceptsLate:    "Close keeps what was pushed and refuses the rest",
+		refusesAndAdds: "close against push: delivered or refused",
+		halfBatch:      "close against batches: all or nothing",
+		stopsAtGap:     "a stalled producer delays its own element alone",
+		endsEarly:      "Wait does not end before an unfinished push",
+		losesWake:      "park against the last push",
+		contextFirst:   "Wait answers by element, closed, context, in this order",
+		lenAhead:       "Len is exact when quiet and in range beside pushes",
+		failedStays:    "a callback that panics has consumed its element alone",
+		failedTakesAll: "a callback that exits has consumed its element alone",
+		endless:        "Drain ends while its callback pushes",
+		noGuard:        "a consumer call in a callback panics",
+		overfills:      "DrainTo moves no more than fits",
+		keepsPopped:    "popped elements are not kept alive",
+	} {
+		t.Run(string(wrong), func(t *testing.T) {
+			f := referenceForm(wrong)
+			for _, c := range covered(f) {
+				if c.name != name {
+					continue
+				}
+				if failure(c, referenceForm(none)) != "" {
+					t.Fatalf("%q fails without the fault", name)
+				}
+				if failure(c, f) == "" {
+					t.Fatalf("%q passes with the fault", name)
+				}
+				return
+			}
+			t.Fatalf("no case is called %q", name)
+		})
+	}
+}
+
+// The random program finds the order and the loss faults as well.
+func TestTheModelFindsBrokenQueues(t *testing.T) {
+	for _, wrong := range []fault{losesLast, swapsTwo, doubles, stopsAtGap, lenAhead, acceptsLate} {
+		c := testCase{run: randomOperations}
+		if failure(c, referenceForm(wrong)) == "" {
+			t.Errorf("random operations do not find: %s", wrong)
+		}
+	}
+	if s := failure(testCase{run: randomOperations}, referenceForm(none)); s != "" {
+		t.Errorf("random operations fail without a fault: %s", s)
+	}
+}
