@@ -164,7 +164,7 @@ func producerAfterClose(t T, f Form) {
 	closeProducer(p)
 	expectEmpty(t, f, q)
 	if q.Wait != nil {
-		if err := q.Wait(context.Background()); !errors.Is(err, q.Closed) {
+		if err := waitLong(q); !errors.Is(err, q.Closed) {
 			t.Errorf("Wait on a closed and empty queue: %v, want %v", err, q.Closed)
 		}
 	}
@@ -203,7 +203,7 @@ func waitCancelled(t T, f Form) {
 	}
 	// The wait that ended leaves nothing behind that harms the next.
 	p.Push(id(0, 0))
-	if err := q.Wait(context.Background()); err != nil {
+	if err := waitLong(q); err != nil {
 		t.Errorf("Wait with an element: %v", err)
 	}
 	takeN(t, takers(q)[0].take, 1, func(uint64) {})

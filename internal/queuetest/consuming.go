@@ -1,7 +1,6 @@
 package queuetest
 
 import (
-	"context"
 	"runtime"
 	"strings"
 	"sync"
@@ -155,7 +154,7 @@ func consumerCalls(q Queue[uint64]) map[string]func() {
 		calls["DrainTo(nil)"] = func() { q.DrainTo(nil) }
 	}
 	if q.Wait != nil {
-		calls["Wait"] = func() { _ = q.Wait(context.Background()) }
+		calls["Wait"] = func() { _ = waitLong(q) }
 	}
 	return calls
 }
@@ -232,7 +231,7 @@ func callBesideWait(t T, f Form) {
 	q := f.Ints(Config{Buffer: 16})
 	p := q.Producer()
 	result := make(chan error)
-	go func() { result <- q.Wait(context.Background()) }()
+	go func() { result <- waitLong(q) }()
 	// Wait opens its window some time after its goroutine started.
 	deadline := time.Now().Add(patience)
 	for caught(func() { q.DrainTo(nil) }) == nil {

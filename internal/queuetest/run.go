@@ -1,6 +1,7 @@
 package queuetest
 
 import (
+	"context"
 	"fmt"
 	"runtime"
 	"testing"
@@ -185,6 +186,14 @@ func closeProducer[E any](p Producer[E]) {
 	if p.Close != nil {
 		p.Close()
 	}
+}
+
+// waitLong is a Wait that must end because of the queue: its context is done
+// only when the case has lost patience.
+func waitLong(q Queue[uint64]) error {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	return q.Wait(ctx)
 }
 
 // caught calls f and returns what it panicked with, nil if it did not.

@@ -183,14 +183,14 @@ func waitForUnfinished(t T, f Form) {
 			}
 			cancel()
 			result := make(chan error)
-			go func() { result <- q.Wait(context.Background()) }()
+			go func() { result <- waitLong(q) }()
 			publish(id(1, 0))
 			if err := <-result; err != nil {
 				t.Fatalf("%+v: Wait for the unfinished push: %v", cfg, err)
 			}
 			takeN(t, takers(q)[0].take, 1, l.add)
 			l.expect(1, 1)
-			if err := q.Wait(context.Background()); !errors.Is(err, q.Closed) {
+			if err := waitLong(q); !errors.Is(err, q.Closed) {
 				t.Fatalf("%+v: Wait on a closed and empty queue: %v, want %v", cfg, err, q.Closed)
 			}
 			closeProducer(p)
