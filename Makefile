@@ -62,8 +62,8 @@ test-unit: ## unit, conformance, property, example and docs tests
 	@tools/in test "$(MODULES)" $(GO) test $(TESTFLAGS) ./...
 
 .PHONY: test-race
-test-race: ## the same under the race detector
-	@tools/in race "$(MODULES)" $(GO) test -race $(TESTFLAGS) ./...
+test-race: ## the same, with shorter loops, under the race detector
+	@tools/in race "$(MODULES)" $(GO) test -race -short $(TESTFLAGS) ./...
 
 .PHONY: test-386
 test-386: ## the same with 32-bit words
@@ -97,6 +97,10 @@ fuzz: ## a long run of every fuzz target (FUZZTIME=2000000x, FUZZ=^Fuzz)
 bench: ## measures against channels and mutexes, arms interleaved (BENCH=regexp, ROUNDS, BENCHTIME, ARGS)
 	@$(GO) build -o bin/bench ./bench/cmd/run
 	@exec bin/bench $(if $(BENCH),-bench '$(BENCH)') $(if $(ROUNDS),-rounds $(ROUNDS)) $(if $(BENCHTIME),-benchtime $(BENCHTIME)) $(ARGS)
+
+.PHONY: bench-docs
+bench-docs: ## fills docs/BENCHMARKS.md from FIGURES (bench/results/figures.txt, made with make bench ARGS="-o FILE")
+	@$(GO) run ./bench/cmd/doc $(if $(FIGURES),-in '$(FIGURES)')
 
 .PHONY: clean
 clean: ## removes what the other targets built
