@@ -20,7 +20,7 @@ var sound = map[string]string{
 	"internal/atomics/a.go":       "// Package atomics names words.\npackage atomics\n\nimport _ \"go.uber.org/atomic\"\nimport _ \"sync/atomic\"\n",
 	"internal/atomics/explore.go": "//go:build explore\n\npackage atomics\n",
 	"adapters/k/k_linux.go":       "//go:build unix\n\n// Package k adapts.\npackage k\n",
-	"docs/A.md":                   "# A page\n\nSee [readme](../README.md#hello-world), `mpsc.Queue.Push`, `mpsc/q.go`, `q.go`, `TestPush/in_order`, `bin/x`.\n\n```sh\nmake test V=1 # make nothing\ngo test -run TestPu ./...\n```\n",
+	"docs/A.md":                   "# A page\n\nSee [readme](../README.md#hello-world), `mpsc.Queue.Push`, `mpsc/q.go`, `q.go`, `TestPush/in_order`, `bin/x`.\n\n```sh\nmake test V=\"1 2\" # make nothing\ngo test -run TestPu ./...\n```\n",
 	"README.md":                   "# Hello, world\n\n[a](docs/A.md) [b](#hello-world) [c](https://example.org/x)\n\nRun `make -s test` to make sure.\n\n```go\nx := mpsc.New()\n```\n",
 }
 

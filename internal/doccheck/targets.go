@@ -9,6 +9,7 @@ import (
 
 var (
 	makeRule = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9_ -]*):([^=]|$)`)
+	quoted   = regexp.MustCompile(`"[^"]*"|'[^']*'`)
 	makeCall = regexp.MustCompile(`(?:^|[\s;&|(])make((?:\s+[A-Za-z0-9_=./:"'$-]+)+)`)
 )
 
@@ -32,7 +33,7 @@ func MakeTargets(t *Tree) []Finding {
 	}
 	for _, d := range t.docs {
 		for _, c := range slices.Concat(d.spans, d.shellLines()) {
-			for _, m := range makeCall.FindAllStringSubmatch(c.text, -1) {
+			for _, m := range makeCall.FindAllStringSubmatch(quoted.ReplaceAllString(c.text, "''"), -1) {
 				for _, word := range strings.Fields(m[1]) {
 					if word[0] == '-' || strings.Contains(word, "=") || targets[word] {
 						continue
