@@ -25,8 +25,9 @@ const (
 	// partitionBytes lets every partition into every fetch, so that they
 	// fill their pending limits side by side and not one after the other.
 	partitionBytes = 512 << 10
-	// pollRecords is what the source takes from the client at a time.
-	pollRecords = 4096
+	// fetchWait is how long the broker holds a fetch that finds nothing. A
+	// partition that paused at its pending limit waits for that fetch.
+	fetchWait = 50 * time.Millisecond
 	// sessionTimeout is how long the group waits for a member that was
 	// killed and does not come back.
 	sessionTimeout = 10 * time.Second
@@ -121,7 +122,6 @@ func (d *demo) sourceConfig(t *pipeline.Tracker) kafka.Config {
 		ClientID:       "tidemark-demo",
 		InstanceID:     d.instance(),
 		Protocol:       d.opts.protocol,
-		PollRecords:    pollRecords,
 		BatchRecords:   d.opts.batch,
 		PendingLimit:   d.opts.pending,
 		CommitInterval: d.opts.commitEvery,
@@ -133,7 +133,7 @@ func (d *demo) sourceConfig(t *pipeline.Tracker) kafka.Config {
 		OnDataLoss: func(topic string, partition int32, loss kafka.DataLoss) {
 			d.screen.Printf("demo: partition %d of %s was %s by the broker: reading goes on at offset %d", partition, topic, loss.Kind, loss.ResetTo)
 		},
-		Options: []kgo.Opt{kgo.FetchMaxBytes(fetchBytes), kgo.FetchMaxPartitionBytes(partitionBytes)},
+		Options: []kgo.Opt{kgo.FetchMaxBytes(fetchBytes), kgo.FetchMaxPartitionBytes(partitionBytes), kgo.FetchMaxWait(fetchWait)},
 	}
 }
 

@@ -36,7 +36,7 @@ const (
 	defaultPartitions = 6
 	defaultWorkers    = 4
 	defaultBatch      = 100
-	defaultPending    = 50
+	defaultPending    = 100
 	defaultMaxLine    = 64 << 10
 	defaultCommit     = 25 * time.Millisecond
 )
