@@ -121,7 +121,7 @@ func closeRace(t T, f Form, cfg Config, push func(p Producer[uint64], i, seq int
 
 func closeAgainstPush(t T, f Form) {
 	for _, cfg := range configs(f, 4096) {
-		for range scale(60) {
+		for range scale(30) {
 			closeRace(t, f, cfg, func(p Producer[uint64], i, seq int) int {
 				if p.Push(id(i, seq)) {
 					return 1
@@ -134,7 +134,7 @@ func closeAgainstPush(t T, f Form) {
 
 func closeAgainstBatches(t T, f Form) {
 	for _, cfg := range configs(f, 4096) {
-		for range scale(60) {
+		for range scale(30) {
 			closeRace(t, f, cfg, func(p Producer[uint64], i, seq int) int {
 				vs := make([]uint64, 1+seq%37)
 				for k := range vs {
@@ -216,7 +216,7 @@ func parkAgainstPush(t T, f Form) {
 	defer cancel()
 	q := f.Ints(Config{SegmentSize: 2, Buffer: 8})
 	take := takers(q)[0].take
-	rounds := scale(20000)
+	rounds := scale(10000)
 	var turn atomic.Int64
 	p := q.Producer()
 	finished := make(chan struct{})
@@ -245,7 +245,7 @@ func waitDrainClose(t T, f Form) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	for _, cfg := range configs(f, 4096) {
-		for round := range scale(100) {
+		for round := range scale(60) {
 			producers := 3
 			if f.SingleProducer {
 				producers = 1

@@ -9,7 +9,7 @@ import (
 // randomOperations runs Operate on random programs.
 func randomOperations(t T, f Form) {
 	rng := rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))
-	for range scale(300) {
+	for range scale(200) {
 		program := make([]byte, 20+rng.IntN(400))
 		for i := range program {
 			program[i] = byte(rng.Uint32())

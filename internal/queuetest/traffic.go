@@ -14,11 +14,11 @@ func trafficCases() []testCase {
 	return []testCase{
 		{"one goroutine in bursts across segment edges", nil, burstsAcrossEdges},
 		{"indices wrap around", func(f Form, _ Queue[uint64]) bool { return f.Wraps }, indicesWrap},
-		{"one producer beside the consumer", nil, func(t T, f Form) { stress(t, f, 1, 40000) }},
-		{"four producers beside the consumer", several, func(t T, f Form) { stress(t, f, 4, 12000) }},
+		{"one producer beside the consumer", nil, func(t T, f Form) { stress(t, f, 1, 25000) }},
+		{"four producers beside the consumer", several, func(t T, f Form) { stress(t, f, 4, 8000) }},
 		{"32 producers on 8 processors", several, func(t T, f Form) {
 			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(8))
-			stress(t, f, 32, 1500)
+			stress(t, f, 32, 1000)
 		}},
 		{"batches are taken whole and in order", func(_ Form, q Queue[uint64]) bool {
 			return q.Producer().PushBatch != nil
@@ -128,7 +128,7 @@ func stressOne(t T, f Form, cfg Config, way, producers, each int) {
 
 func batches(t T, f Form) {
 	const producers = 2
-	total := scale(20000)
+	total := scale(8000)
 	for _, cfg := range configs(f, 4096) {
 		q := f.Ints(cfg)
 		k := takers(q)[0]
@@ -188,7 +188,7 @@ func lenInRange(t T, f Form) {
 }
 
 func lenInRangeOf(t T, f Form, q Queue[uint64], what string) {
-	producers, each := 3, scale(20000)
+	producers, each := 3, scale(8000)
 	if f.SingleProducer {
 		producers = 1
 	}
