@@ -3,9 +3,14 @@ package bench
 import (
 	"errors"
 	"fmt"
+	"go/ast"
+	"go/format"
+	"go/parser"
+	"go/token"
 	"math"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -26,8 +31,8 @@ func init() {
 }
 
 // ledgerSubject is a ledger under measurement. A call of write makes many
-// records, with direct calls inside; the implementations are the same text
-// but for the type names.
+// records, with direct calls inside, so that the interface costs nothing that
+// shows.
 type ledgerSubject interface {
 	// write makes n records and returns how many were lost.
 	write(n int) (lost int)
@@ -56,6 +61,31 @@ type (
 	mutexLedger   struct{ *ledger.Mutex }
 	tryLockLedger struct{ *ledger.TryLock }
 )
+
+// The drivers of the ledgers do the same: their methods have the same text.
+func TestLedgerDriversAreTheSame(t *testing.T) {
+	set := token.NewFileSet()
+	file, err := parser.ParseFile(set, "ledger_test.go", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bodies := map[string][]string{}
+	for _, d := range file.Decls {
+		if fn, ok := d.(*ast.FuncDecl); ok && fn.Recv != nil && (fn.Name.Name == "write" || fn.Name.Name == "time") {
+			var text strings.Builder
+			if err := format.Node(&text, set, fn.Body); err != nil {
+				t.Fatal(err)
+			}
+			bodies[fn.Name.Name] = append(bodies[fn.Name.Name], text.String())
+		}
+	}
+	for _, name := range []string{"write", "time"} {
+		n := len(bodies[name])
+		if texts := slices.Compact(bodies[name]); n != len(ledgers) || len(texts) != 1 {
+			t.Errorf("%d ledgers have %d methods %s with different texts:\n%s", len(ledgers), n, name, strings.Join(texts, "\n"))
+		}
+	}
+}
 
 // pauseRecord is what the writers record.
 func pauseRecord() timing.Observation {

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -157,19 +158,27 @@ func TestFirstProcessIsBoundByOneOfManyWriters(t *testing.T) {
 }
 
 func TestLossesOfManyWritersAreCountedOnce(t *testing.T) {
-	for name, before := range map[string]uint64{"far from the end": 0, "near the end": 1<<64 - 1<<32 - 500} {
-		l := timing.NewLedgerAt(2, 5, before)
+	const losses = 2000
+	for name, c := range map[string]struct {
+		before, after uint64
+		exhausted     bool
+	}{
+		"far from the end": {0, losses, false},
+		"near the end":     {math.MaxUint64 - 1<<32 - 500, math.MaxUint64 - 1<<32 - 500 + losses, false},
+		"to the end":       {math.MaxUint64 - 500, math.MaxUint64, true},
+	} {
+		l := timing.NewLedgerAt(2, 5, c.before)
 		var wg sync.WaitGroup
 		for range 8 {
 			wg.Go(func() {
-				for range 250 {
+				for range losses / 8 {
 					l.NoteLoss()
 				}
 			})
 		}
 		wg.Wait()
-		if got := snapshot(t, l, 4, 1).RecordingLossCount; got != before+2000 {
-			t.Errorf("%s: %d losses counted, want 2000", name, got-before)
+		if s := snapshot(t, l, 4, 1); s.RecordingLossCount != c.after || s.MetadataExhausted != c.exhausted {
+			t.Errorf("%s: %d losses, exhausted %t, want %d, %t", name, s.RecordingLossCount, s.MetadataExhausted, c.after, c.exhausted)
 		}
 	}
 }

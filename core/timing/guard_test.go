@@ -416,6 +416,32 @@ func (e exiting) Observe(seconds float64) {
 	runtime.Goexit()
 }
 
+// A guard is in the list or in the ledger, never in neither: the record comes
+// after the histograms, and the guard leaves the list after that.
+func TestGuardIsListedUntilItIsPublished(t *testing.T) {
+	inRig(t, func(r *rig) {
+		looks := 0
+		look := observerFunc(func(float64) {
+			looks++
+			open, _ := r.ledger.OpenGuards()
+			if n := len(snapshot(t, r.ledger, 0, 1).Records); len(open) != 1 || n != 0 {
+				t.Errorf("while histograms are told %d guards are open and %d records are there", len(open), n)
+			}
+		})
+		g := timing.StartGuard(r.ledger, timing.Histograms{PipelineStall: look, LocalBarrier: look, AlignedResume: look}, time.Time{}, known)
+		g.FinishLocalBarrierWithHandoff()
+		g.BeginAlignedResume()
+		g.Close()
+		if looks != 3 {
+			t.Errorf("%d samples, want 3", looks)
+		}
+	})
+}
+
+type observerFunc func(float64)
+
+func (f observerFunc) Observe(seconds float64) { f(seconds) }
+
 func TestGuardNeedsALedger(t *testing.T) {
 	defer func() {
 		if s, ok := recover().(string); !ok || !strings.Contains(s, "NewLedger") {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/tidemark-go/tidemark/core/timing"
 	"github.com/tidemark-go/tidemark/ringbuf"
@@ -221,6 +222,9 @@ func TestProcessIsReportedOnlyOnceARecordWasAccepted(t *testing.T) {
 	if err != nil || page.Snapshot.Process != nil {
 		t.Errorf("page: %+v, %v", page, err)
 	}
+	// Nor is it one that a page could be of the wrong process for.
+	_, err = timing.ReadPage(fixed(process(2)), l, nil, 0, 0)
+	as[*timing.InvalidLimitError](t, err)
 }
 
 func TestLossCounterStopsAtItsEnd(t *testing.T) {
@@ -303,6 +307,16 @@ func TestAllocations(t *testing.T) {
 			t.Errorf("%s: %v allocations, want none", name, n)
 		}
 	}
+	h := timing.Histograms{PipelineStall: discard{}, LocalBarrier: discard{}, AlignedResume: discard{}}
+	if n := testing.AllocsPerRun(1000, func() {
+		g := timing.StartGuard(l, h, time.Now(), known)
+		g.FinishLocalBarrierWithHandoff()
+		g.BeginAlignedResume()
+		g.FinishAlignedResume()
+		g.Close()
+	}); n != 1 {
+		t.Errorf("a guard: %v allocations, want 1", n)
+	}
 	record(t, l, 64)
 	_, err := l.SnapshotAfter(math.MaxUint64, 1)
 	next := as[*timing.CursorAheadError](t, err).NextSequence
@@ -312,3 +326,7 @@ func TestAllocations(t *testing.T) {
 		}
 	}
 }
+
+type discard struct{}
+
+func (discard) Observe(float64) {}

@@ -60,7 +60,7 @@ type Participant struct {
 // ProcessIdentity is one process generation. Sequence numbers of a ledger
 // mean nothing outside it.
 type ProcessIdentity struct {
-	Participant Participant `json:"participant"`
+	Participant Participant `json:"participant"`  // the node that it runs on
 	ProcessTerm uint64      `json:"process_term"` // counts the process's starts, not zero
 }
 
@@ -72,8 +72,8 @@ func (p ProcessIdentity) Canonical() bool {
 
 // Attempt is one try to take a checkpoint.
 type Attempt struct {
-	Epoch        uint64 `json:"epoch"`
-	CheckpointID uint64 `json:"checkpoint_id"`
+	Epoch        uint64 `json:"epoch"`         // the epoch that the barrier opens
+	CheckpointID uint64 `json:"checkpoint_id"` // the checkpoint that it is for
 }
 
 // CanonicalAttempt returns the attempt whose epoch and checkpoint are id.
