@@ -83,7 +83,7 @@ test-arm test-arm64: test-%: ## vet and build for this platform
 
 .PHONY: test-fuzz
 test-fuzz: ## a short run of every fuzz target
-	@tools/in fuzz "$(MODULES)" env GO=$(GO) $(CURDIR)/tools/fuzz $(or $(FUZZTIME),5000x) '$(FUZZ)'
+	@tools/in fuzz "$(MODULES)" env GO=$(GO) $(CURDIR)/tools/fuzz $(or $(FUZZTIME),20000x) '$(FUZZ)'
 
 .PHONY: test-bench
 test-bench: ## runs every benchmark once
