@@ -8,7 +8,7 @@ import "github.com/tidemark-go/tidemark/internal/atomics"
 // the segment to the garbage collector. A goroutine that stalls inside costs
 // the others allocations, not time.
 type queuePool[T any] struct {
-	// busy is set by whoever uses the lists (CAS false→true, store false).
+	// busy is set by whoever uses the lists (swap to true, store false).
 	busy  atomics.Bool
 	limit int // fixed
 
@@ -18,7 +18,7 @@ type queuePool[T any] struct {
 }
 
 func (p *queuePool[T]) tryLock() bool {
-	if p.limit == 0 || !p.busy.CompareAndSwap(false, true) {
+	if p.limit == 0 || p.busy.Swap(true) {
 		return false
 	}
 	atomics.Write(&p.shared)

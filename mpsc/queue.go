@@ -25,9 +25,9 @@ type Queue[T any] struct {
 	// closed refuses pushes early. Set by Close, before the ends are sealed;
 	// loaded by producers. It alone decides nothing: see seal.
 	closed atomics.Bool
-	// waiting is set by the consumer before it looks a last time and parks
-	// (false→true) and cleared by the goroutine that wakes it, or by itself
-	// (true→false). Producers load it after publishing.
+	// waiting is set by the consumer before it looks a last time and parks, and
+	// cleared by itself or by the goroutine that wakes it: the one whose swap
+	// to false finds true. Producers load it after publishing.
 	waiting atomics.Bool
 	parker  atomics.Parker
 

@@ -58,7 +58,7 @@ func (q *Queue[T]) wake() {
 }
 
 func (q *Queue[T]) unpark() {
-	if q.waiting.CompareAndSwap(true, false) {
+	if q.waiting.Swap(false) {
 		q.parker.Unpark()
 	}
 }
