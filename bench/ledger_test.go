@@ -190,7 +190,7 @@ func (t *took) percentile(percent float64) float64 {
 }
 
 // pageOn pages through a ledger until stop is set and returns how many pages
-// with how many records it got. One that has all yields; one that falls
+// that were not empty it got, and how many records. One that has all yields; one that falls
 // behind resumes a little past the oldest.
 func pageOn(l ledgerSubject, stop *atomic.Bool) (pages, records int) {
 	cursor := uint64(0)
@@ -208,10 +208,12 @@ func pageOn(l ledgerSubject, stop *atomic.Bool) (pages, records int) {
 			panic(err)
 		}
 		cursor += uint64(len(s.Records))
-		if pages++; len(s.Records) == 0 {
+		records += len(s.Records)
+		if len(s.Records) > 0 {
+			pages++
+		} else {
 			runtime.Gosched()
 		}
-		records += len(s.Records)
 	}
 	return pages, records
 }
