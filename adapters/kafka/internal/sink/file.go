@@ -21,6 +21,9 @@ type File struct {
 	err   error
 }
 
+// goOn is what to do after a write that failed.
+const goOn = "run again when the output can be written: what is not on disk is not committed"
+
 // Open opens the file to append to it, and creates it and its directory if
 // need be. The file belongs to one process at a time.
 //
@@ -59,7 +62,7 @@ func (s *File) Append(lines []byte) error {
 	}
 	s.dirty = true
 	if _, err := s.f.Write(lines); err != nil {
-		s.err = fmt.Errorf("sink: %w", err)
+		s.err = fmt.Errorf("sink: %w; %s", err, goOn)
 	}
 	return s.err
 }
@@ -71,7 +74,7 @@ func (s *File) Sync() error {
 		return s.err
 	}
 	if err := s.f.Sync(); err != nil {
-		s.err = fmt.Errorf("sink: %w", err)
+		s.err = fmt.Errorf("sink: %w; %s", err, goOn)
 		return s.err
 	}
 	s.dirty = false
