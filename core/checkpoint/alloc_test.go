@@ -74,14 +74,14 @@ func noAllocations(t *testing.T, f func()) {
 	for range 4 {
 		f()
 	}
-	if n := testing.AllocsPerRun(10, f); n != 0 {
+	if n := testing.AllocsPerRun(5, f); n != 0 {
 		t.Errorf("%v allocations per run, want none", n)
 	}
 }
 
 func TestLifeCycleDoesNotAllocate(t *testing.T) {
 	for _, partitions := range []int{1, 4, 64} {
-		for _, pending := range []int{1, 16, 17, 1000, steadyPending} {
+		for _, pending := range []int{1, 17, 1000, steadyPending} {
 			t.Run(fmt.Sprintf("partitions=%d/pending=%d", partitions, pending), func(t *testing.T) {
 				d := newDriver(t, partitions)
 				noAllocations(t, func() {
@@ -252,13 +252,16 @@ func TestProbesAndRefusalsDoNotAllocate(t *testing.T) {
 func TestUntrackedBatchesDoNotAllocate(t *testing.T) {
 	d := newDriver(t, 1)
 	noAllocations(t, func() {
-		for range 64 {
-			for k := range 64 {
+		for round := range 64 {
+			for k := range 300 {
 				a, err := d.i.Issue(7, int64(k))
 				if err != nil {
 					t.Fatal(err)
 				}
 				d.acks = append(d.acks, a)
+			}
+			if round%2 == 0 {
+				d.settle() // the releases come later than the registrations
 			}
 			d.release()
 			d.settle()

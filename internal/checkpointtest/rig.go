@@ -252,3 +252,9 @@ func upFrom(start int64, n int) []int64 {
 	}
 	return s
 }
+
+// settleAny drains and takes, whatever comes.
+func (r *rig) settleAny() {
+	r.c.Drain()
+	r.c.TakeWatermarks(nil)
+}

@@ -19,6 +19,7 @@ func stressCases() []testCase {
 		{"WatermarkNeverPassesAnUnresolvedBatch", 0, stressWatermarks},
 		{"RevokeAckDrainTakeTogether", 0, stressRebalance},
 		{"EpochIsPublishedAfterItsTrackers", 0, stressEpochPublished},
+		{"EpochIsPublishedAfterItsNewPartitions", 0, stressEpochNewPartitions},
 		{"ExtendedPartitionIsTrackedFromThenOn", 0, stressExtendPublished},
 		{"AtLeastOnceOverMovingOwners", 0, stressAtLeastOnce},
 		{"RetainFailReleaseOnThreeGoroutines", 0, stressThreeHolders},
@@ -91,7 +92,7 @@ func (d handed) finish() {
 // and one that probes, all at once, without a rebalance.
 func stressWatermarks(t testing.TB, s Subject) {
 	const issuers, perIssuer, releasers, takers = 3, 2, 3, 2
-	n := scale(6000, 1500)
+	n := scale(15_000, 1500)
 	r := newRig(t, s, parts(issuers*perIssuer)...)
 	lanes := make([]*watched, issuers*perIssuer)
 	for p := range lanes {
@@ -273,7 +274,7 @@ func stressThreeHolders(t testing.TB, s Subject) {
 		}()
 	}
 	next := int64(0)
-	for n := range scale(6000, 1500) {
+	for n := range scale(15_000, 1500) {
 		a := r.issue(0, next)
 		next++
 		a.RetainN(2)
@@ -317,7 +318,7 @@ func stressThreeHolders(t testing.TB, s Subject) {
 func stressDoubleRelease(t testing.TB, s Subject) {
 	const abusers = 3
 	r := newRig(t, s, 0, 1)
-	rounds := scale(3000, 800)
+	rounds := scale(6000, 800)
 	old := make([]atomic.Pointer[Ack], 64)
 	var stop atomic.Bool
 	var extra atomic.Int64
@@ -456,7 +457,7 @@ func stressFailAgainstAck(t testing.TB, s Subject) {
 			done <- struct{}{}
 		}
 	}()
-	for n := range scale(8000, 2000) {
+	for n := range scale(12_000, 2000) {
 		a, b := r.issue(0, 10), r.issue(0, 20)
 		if n%2 == 0 {
 			as <- a

@@ -28,7 +28,7 @@ type replayed struct {
 // the end everything is committed.
 func stressAtLeastOnce(t testing.TB, s Subject) {
 	const partitions, owners, sinks = 4, 3, 2
-	length := int64(scale(4000, 1000))
+	length := int64(scale(20_000, 1000))
 	r := newRigWith(t, s, Config{PendingLimit: 100}, parts(partitions)...)
 	type record struct {
 		a Ack

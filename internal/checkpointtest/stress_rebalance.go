@@ -66,7 +66,7 @@ func (w *moving) check(t testing.TB, m mark, early int64) {
 // all at once; issuers do not know of the rebalances.
 func stressRebalance(t testing.TB, s Subject) {
 	const issuers, perIssuer, takers = 2, 3, 2
-	n := scale(6000, 1500)
+	n := scale(15_000, 1500)
 	all := parts(issuers * perIssuer)
 	r := newRig(t, s, all...)
 	lanes := make([]*moving, len(all))
@@ -254,14 +254,35 @@ func afterwards(t testing.TB, r *rig, all []part) {
 func stressEpochPublished(t testing.TB, s Subject) {
 	const issuers = 3
 	all := parts(issuers)
-	r := newRig(t, s, all...)
+	epochsUnderLoad(t, s, issuers, func(int) []part { return all })
+}
+
+// stressEpochNewPartitions is the same with epochs that replace all
+// partitions: until the epoch begins, batches of its partitions are untracked
+// and carry the old epoch; from its number on they are tracked.
+func stressEpochNewPartitions(t testing.TB, s Subject) {
+	const issuers = 3
+	even, odd := []part{0, 1, 2}, []part{3, 4, 5}
+	epochsUnderLoad(t, s, issuers, func(round int) []part {
+		if round%2 == 0 {
+			return odd
+		}
+		return even
+	})
+}
+
+// epochsUnderLoad begins one epoch after another, with the partitions that
+// admit says, one for each issuer, while they are being issued for.
+func epochsUnderLoad(t testing.TB, s Subject, issuers int, admit func(round int) []part) {
+	r := newRig(t, s, admit(-1)...)
 	own := make([]Issuer, issuers)
 	offsets := make([]int64, issuers)
 	for g := range own {
 		own[g] = r.c.Issuer()
 	}
-	for round := range scale(500, 150) {
+	for round := range scale(1000, 150) {
 		epoch := uint32(round) + 2
+		all := admit(round)
 		acks := make([][]Ack, issuers)
 		var ready, wg sync.WaitGroup
 		ready.Add(issuers)
@@ -270,9 +291,9 @@ func stressEpochPublished(t testing.TB, s Subject) {
 				started := sync.OnceFunc(ready.Done)
 				defer started()
 				for fresh := 0; fresh < 3; offsets[g]++ {
-					a, err := own[g].Issue(part(g), offsets[g])
+					a, err := own[g].Issue(all[g], offsets[g])
 					if err != nil {
-						t.Errorf("Issue(%d, %d) = %v", g, offsets[g], err)
+						t.Errorf("Issue(%d, %d) = %v", all[g], offsets[g], err)
 						return
 					}
 					acks[g] = append(acks[g], a)
@@ -298,7 +319,7 @@ func stressEpochPublished(t testing.TB, s Subject) {
 			for _, a := range acks[g] {
 				switch id := a.ID(); {
 				case id.Epoch == epoch && id.Seq != uint64(mine):
-					t.Fatalf("batch %d of partition %d in epoch %d is %v", mine, g, epoch, id)
+					t.Fatalf("batch %d of partition %d in epoch %d is %v", mine, all[g], epoch, id)
 				case id.Epoch == epoch:
 					mine++
 				case mine > 0 || id.Epoch != epoch-1:
@@ -309,7 +330,7 @@ func stressEpochPublished(t testing.TB, s Subject) {
 				a.Release()
 			}
 			fresh += mine
-			want = append(want, at(part(g), acks[g][len(acks[g])-1].LastOffset()+1))
+			want = append(want, at(all[g], acks[g][len(acks[g])-1].LastOffset()+1))
 		}
 		r.drain(stats{Applied: fresh, StaleEpoch: 2 * old})
 		r.take(want...)
@@ -320,7 +341,7 @@ func stressEpochPublished(t testing.TB, s Subject) {
 // issues for it. From the return of ExtendEpoch on every batch is tracked.
 func stressExtendPublished(t testing.TB, s Subject) {
 	r := newRig(t, s, 1)
-	for range scale(1500, 400) {
+	for range scale(4000, 400) {
 		var extended atomic.Bool
 		var acks []Ack
 		certain := 0

@@ -237,5 +237,6 @@ func groups() []group {
 		{name: "Large", cases: largeCases()},
 		{name: "Random", cases: randomCases()},
 		{name: "Stress", concurrent: true, cases: stressCases()},
+		{name: "Close", concurrent: true, cases: closeCases()},
 	}
 }

@@ -292,6 +292,22 @@ func waitCancel(t testing.TB, s Subject) {
 	r.issue(0, 0).Release()
 	mustReturn(t, r, "a batch after cancelled waits")
 	r.drain(stats{Applied: 1})
+	// An event before the end of the context is there when the context ends.
+	for n := range int64(500) {
+		ctx, cancel := context.WithCancel(context.Background())
+		done := make(chan error, 1)
+		go func() { done <- r.c.Wait(ctx) }()
+		for range n % 7 {
+			runtime.Gosched()
+		}
+		a := r.issue(0, n)
+		cancel()
+		if err := awaitResult(t, done, "a cancelled Wait"); err != nil {
+			t.Fatalf("Wait cancelled after an event = %v, want nil", err)
+		}
+		a.Release()
+		r.drain(stats{Applied: 1})
+	}
 }
 
 // waitNoneLost lets one event at a time race against the waiter on its way to
