@@ -146,7 +146,7 @@ func (o options) command() string {
 var comparisons = []string{
 	"/impl@(channel tidemark)",
 	"/impl@(channel mutex shared lane)",
-	"/impl@(bare tidemark)",
+	"/impl@(bare marks tidemark)",
 }
 
 // headline leaves out the units that say the same again.

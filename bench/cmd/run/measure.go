@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,8 +16,12 @@ import (
 // measure runs every arm in every round and writes what it reports.
 func measure(ctx context.Context, o options, rows []row, w *writer, progress io.Writer) error {
 	total := 0
-	for _, r := range rows {
-		total += o.rounds * len(r.arms)
+	for round := range o.rounds {
+		for _, r := range rows {
+			if r.runsIn(round) {
+				total += len(r.arms)
+			}
+		}
 	}
 	// The first process of a binary pays for its pages: that one is not kept.
 	if _, err := runArm(ctx, o, rows[0].arms[0]); err != nil {
@@ -26,6 +31,9 @@ func measure(ctx context.Context, o options, rows []row, w *writer, progress io.
 	var failed error
 	for round := range o.rounds {
 		for i, r := range rows {
+			if !r.runsIn(round) {
+				continue
+			}
 			for _, a := range r.rotated(round + i) {
 				left := "?"
 				if done > 0 {
@@ -53,7 +61,8 @@ func measure(ctx context.Context, o options, rows []row, w *writer, progress io.
 func runArm(ctx context.Context, o options, a arm) ([]byte, error) {
 	limited, cancel := context.WithTimeout(ctx, o.limit)
 	defer cancel()
-	cmd := exec.CommandContext(limited, a.binary, "-test.run", "^$", "-test.bench", a.pattern(), "-test.benchtime", o.benchtime)
+	cmd := exec.CommandContext(limited, a.binary, "-test.run", "^$", "-test.bench", a.pattern(),
+		"-test.benchtime", cmp.Or(a.benchtime, o.benchtime))
 	cmd.Dir = a.dir
 	cmd.WaitDelay = time.Second
 	var errs bytes.Buffer

@@ -39,7 +39,7 @@ var tables = []table{
 	{"queues", ".name:QueueBurst", "ns/msg", queues, "channel"},
 	{"queues", ".name:QueueProducers", "ns/msg", queues, "channel"},
 	{"queues", ".name:QueueBatches", "ns/msg", queues, "channel"},
-	{"pipeline", ".name:Pipeline", "ns/op", []string{"bare", "tidemark"}, "bare"},
+	{"pipeline", ".name:Pipeline", "ns/op", []string{"bare", "marks", "tidemark"}, "bare"},
 	{"rejected", ".name:CheckpointCycle", "ns/batch", rejectedCheckpoints, "tidemark"},
 	{"rejected", ".name:CheckpointLive", "ns/batch", rejectedCheckpoints, "tidemark"},
 	{"rejected", ".name:QueueBurst /batch:1", "ns/msg", rejectedQueues, "shared"},

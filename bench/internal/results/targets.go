@@ -70,6 +70,7 @@ func queueTargets() []Target {
 
 func costTargets() []Target {
 	const own = " /impl:tidemark"
+	const pipeline = ".name:Pipeline"
 	const sparse, stuck, memory = ".name:CheckpointSparse", ".name:CheckpointStuckHead", ".name:CheckpointMemory"
 	return []Target{
 		{"allocations per batch", ".name:CheckpointCycle /tick:256 /order:scrambled" + own, "", "allocs/batch", 0.001},
@@ -78,6 +79,7 @@ func costTargets() []Target {
 		{"bytes per idle assigned partition", memory + " /state:used" + own, "", "B/partition", 1024},
 		{"bytes per pending batch", memory + " /state:pending" + own, "", "B/batch", 64},
 		{"10 of 10,000 partitions touched, against 10 of 10", sparse + " /assigned:10000" + own, sparse + " /assigned:10" + own, "ns/batch", 1.5},
+		{"pipeline: time against a poll loop that marks (0.95 of its speed)", pipeline + own, pipeline + " /impl:bare", "ns/op", 1 / 0.95},
 		{"drain with 250,000 behind a stuck head, against none", stuck + " /behind:250000" + own, stuck + " /behind:0" + own, "ns/tick", 2},
 	}
 }

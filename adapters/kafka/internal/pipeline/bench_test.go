@@ -41,7 +41,7 @@ const (
 //   - tidemark: four workers, committed is what is done without a gap
 //   - marks: four workers, and the client commits the highest offset that any
 //     of them marked; unsafe, since an earlier batch may not be done
-//   - serial: one goroutine polls, parses, writes, syncs and marks
+//   - bare: one goroutine polls, parses, writes, syncs and marks
 func BenchmarkPipeline(b *testing.B) {
 	addr := benchBroker(b)
 	for _, impl := range []struct {
@@ -50,7 +50,7 @@ func BenchmarkPipeline(b *testing.B) {
 	}{
 		{"tidemark", consumeTidemark},
 		{"marks", consumeMarks},
-		{"serial", consumeSerial},
+		{"bare", consumeBare},
 	} {
 		b.Run("impl="+impl.name, func(b *testing.B) {
 			runs := 0
@@ -223,7 +223,7 @@ func consumeMarks(b *testing.B, addr, group string) {
 	src.close(b)
 }
 
-func consumeSerial(b *testing.B, addr, group string) {
+func consumeBare(b *testing.B, addr, group string) {
 	cfg, remove := benchConfig(b, 1)
 	defer remove()
 	ctx, stop := context.WithTimeout(context.Background(), time.Minute)
