@@ -33,6 +33,7 @@ type Checkpointer struct {
 
 	mu      atomics.Mutex // serialises the control methods
 	touched []*lane       // lanes to look at in the next TakeWatermarks
+	sorting []Watermark   // the second array of sortByPartition
 }
 
 // assignment names one state of the set of admitted partitions. A new one is

@@ -37,7 +37,7 @@ func (c *Checkpointer) TakeWatermarks(dst []Watermark) []Watermark {
 	}
 	clear(c.touched)
 	c.touched = c.touched[:0]
-	slices.SortFunc(dst[start:], func(a, b Watermark) int { return cmp.Compare(a.Partition, b.Partition) })
+	c.sorting = sortByPartition(dst[start:], c.sorting)
 	if stalled != nil {
 		c.addStalls(stalled)
 	}
