@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/tidemark-go/tidemark/core/checkpoint"
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -83,7 +84,8 @@ func (s *Source) onRevoked(_ context.Context, _ *kgo.Client, revoked map[string]
 	ctx, cancel := context.WithTimeout(s.wait.ctx, s.cfg.RevokeTimeout)
 	waited := s.await(ctx, parts)
 	cancel()
-	ctx, cancel = context.WithTimeout(s.last.ctx, s.cfg.RevokeTimeout)
+	left := min(max(s.cfg.RebalanceTimeout-s.cfg.RevokeTimeout, time.Second), 10*time.Second)
+	ctx, cancel = context.WithTimeout(s.last.ctx, left)
 	err := s.commitWithRetry(ctx, parts)
 	cancel()
 

@@ -158,18 +158,19 @@ func TestCommitCarriesTheLeaderEpochOfTheLastRecordCovered(t *testing.T) {
 	move()
 	produce(t, pr, records("in", 0, "c", 10)...)
 
-	cfg := config(c, "in")
-	cfg.BatchRecords = 4 // the second batch holds two epochs
-	s := open(t, cfg)
-	bs := pollRecords(t, s, 20)
-	for i, want := range []struct {
-		offset int64
-		epoch  int32
-	}{{4, start}, {8, start + 1}, {12, start + 2}, {16, start + 2}, {20, start + 2}} {
-		bs[i].Ack.Done(nil)
-		eventuallyCommitted(t, c, "in", 0, want.offset)
-		if _, epoch := commitOf(c, "group", "in", 0); epoch != want.epoch {
-			t.Fatalf("the commit at %d carries epoch %d, want %d", want.offset, epoch, want.epoch)
+	for _, size := range []int{4, 5} { // batches that hold two epochs, and that end with one
+		cfg := config(c, "in")
+		cfg.Group = fmt.Sprintf("group%d", size)
+		cfg.BatchRecords = size
+		s := open(t, cfg)
+		for _, b := range pollRecords(t, s, 20) {
+			b.Ack.Done(nil)
+			end := b.Records[size-1].Offset + 1
+			want := start + min(int32(end-1)/5, 2)
+			eventually(t, "the commit", func() bool { return committed(c, cfg.Group, "in", 0) == end })
+			if _, epoch := commitOf(c, cfg.Group, "in", 0); epoch != want {
+				t.Fatalf("the commit at %d carries epoch %d, want %d", end, epoch, want)
+			}
 		}
 	}
 }

@@ -79,7 +79,8 @@ type Config struct {
 	Protocol Protocol
 
 	// PollRecords is the most records one fetch poll takes from the client's
-	// buffers. At most twice as many wait, polled, for Poll to return them.
+	// buffers. Less than twice as many are queued for Poll, besides what
+	// partitions at their limit hold.
 	PollRecords int
 	// BatchRecords is the most records in one batch.
 	BatchRecords int
@@ -91,7 +92,8 @@ type Config struct {
 	// CommitInterval is the time between commits of what was acknowledged.
 	CommitInterval time.Duration
 	// RevokeTimeout bounds how long a revoke waits for handed-out batches to
-	// resolve before it commits and gives the partitions up. At most
+	// resolve before it commits and gives the partitions up. The commit gets
+	// what is left of RebalanceTimeout, between 1 s and 10 s. At most
 	// RebalanceTimeout; the default is 10 s or half of RebalanceTimeout,
 	// whichever is shorter.
 	RevokeTimeout time.Duration

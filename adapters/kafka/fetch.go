@@ -110,7 +110,8 @@ func (s *Source) unpause(p *partition) {
 // the broker no longer knows by their ID.
 func (s *Source) ingest(fetches kgo.Fetches, now time.Time) (suspects map[string]bool) {
 	// Losses come first: what this poll brought of such a partition may be
-	// from before or after, and is read again.
+	// from before or after, and is read again. What it brought of a partition
+	// that was not set back must be kept, or it would be skipped.
 	var reset map[*partition]bool
 	for i := range fetches {
 		for j := range fetches[i].Topics {
@@ -268,12 +269,11 @@ func (s *Source) fetchError(topic string, num int32, err error, reset *map[*part
 	var loss *kgo.ErrDataLoss
 	switch {
 	case errors.As(err, &loss):
-		if p := s.lookup(topic, num); p != nil {
+		if p := s.lookup(topic, num); p != nil && s.truncated(p, loss.ConsumedTo, loss.ResetTo) {
 			if *reset == nil {
 				*reset = make(map[*partition]bool)
 			}
 			(*reset)[p] = true
-			s.truncated(p, loss.ConsumedTo, loss.ResetTo)
 		}
 	case errors.Is(err, kerr.UnknownTopicID):
 		if *suspects == nil {

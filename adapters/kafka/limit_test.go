@@ -37,7 +37,10 @@ func TestPendingLimitPausesThePartitionAndResumes(t *testing.T) {
 				held = append(held, take())
 			}
 			eventually(t, "a pause", func() bool { p, _ := state(s, "in", 0); return p.Paused })
-			quiet(t, s, 20*time.Millisecond)
+			quiet(t, s, 100*time.Millisecond) // more than a fetch takes
+			if p, _ := state(s, "in", 0); p.Held > cfg.PollRecords {
+				t.Fatalf("limit %d: %d records are held, want those of one poll at most", limit, p.Held)
+			}
 			ackAll(held)
 		}
 		for next < 300 {

@@ -11,11 +11,16 @@ import (
 // truncated handles a log that is shorter, below what was read, than it was:
 // everything acknowledged below the change stays, and the rest is read again
 // in a fresh admission. It runs on the polling goroutine, while no hook can.
-func (s *Source) truncated(p *partition, consumedTo, resetTo int64) {
+//
+// It reports false, and does nothing, when the admission has not begun to
+// read: the client kept the error of an earlier ownership, and setting a
+// position now would replace the commit that this one is to start from.
+func (s *Source) truncated(p *partition, consumedTo, resetTo int64) bool {
 	s.mu.Lock()
-	if !p.admitted {
+	if !p.admitted || p.read == unknown {
 		s.mu.Unlock()
-		return // an error of an ownership that is over
+		s.log.Warn("data loss of an earlier ownership", "topic", p.topic, "partition", p.num, "consumed_to", consumedTo, "reset_to", resetTo)
+		return false
 	}
 	loss := DataLoss{Kind: LossTruncated, ConsumedTo: consumedTo, Committed: p.committed}
 	loss.ResetTo = s.reread(p, resetTo)
@@ -28,6 +33,7 @@ func (s *Source) truncated(p *partition, consumedTo, resetTo int64) {
 		p.topic: {p.num: {Epoch: unknown, Offset: loss.ResetTo}},
 	})
 	s.cl.ResumeFetchPartitions(map[string][]int32{p.topic: {p.num}})
+	return true
 }
 
 // reread begins a fresh admission of p after its log changed from resetTo on,

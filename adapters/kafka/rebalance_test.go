@@ -289,3 +289,42 @@ func TestPausedPartitionIsFetchedAgainAfterItReturned(t *testing.T) {
 	}
 	eventuallyCommitted(t, c, "in", 0, 40)
 }
+
+func TestStaticMemberKeepsItsPartitionsOverARestart(t *testing.T) {
+	for _, protocol := range protocols {
+		t.Run(protocol.String(), func(t *testing.T) {
+			t.Parallel()
+			c := newCluster(t, kfake.SeedTopics(2, "in"))
+			pr := newProducer(t, c)
+			cfg := config(c, "in")
+			cfg.Protocol = protocol
+			cfg.InstanceID = "one"
+			first := open(t, cfg)
+			other := cfg
+			other.InstanceID = "two"
+			second := open(t, other)
+			owns(t, first, 1)
+			owns(t, second, 1)
+			p := first.Stats().Partitions[0].Partition
+			before := second.Stats().Rebalances
+
+			produce(t, pr, records("in", p, "a", 10)...)
+			poll(t, first).Ack.Done(nil)
+			if err := first.Close(context.Background()); err != nil {
+				t.Fatal(err)
+			}
+			if got := committed(c, "group", "in", p); got != 10 {
+				t.Fatalf("committed at %d, want 10", got)
+			}
+			first = open(t, cfg)
+			owns(t, first, 1)
+			produce(t, pr, records("in", p, "b", 10)...)
+			if b := poll(t, first); b.Partition != p || b.Records[0].Offset != 10 {
+				t.Fatalf("read partition %d at %d, want %d at 10", b.Partition, b.Records[0].Offset, p)
+			}
+			if got := second.Stats().Rebalances; protocol == kafka.Cooperative && got != before {
+				t.Fatalf("the other member saw %d rebalances meanwhile", got-before)
+			}
+		})
+	}
+}

@@ -49,6 +49,9 @@ type PartitionStats struct {
 	Position int64
 	// Pending counts issued batches that Acked does not cover.
 	Pending int
+	// Held counts records that were polled and wait, because Pending is at
+	// its limit. They are of one poll, so at most PollRecords.
+	Held int
 	// Paused says that fetching waits for Pending to fall.
 	Paused bool
 	// Stalled is the failed batch that holds the partition back, or nil. What
@@ -70,7 +73,7 @@ func (s *Source) Stats() Stats {
 		ps := PartitionStats{
 			Topic: p.topic, Partition: p.num,
 			Committed: p.committed, Acked: p.acked, Position: p.issued,
-			Pending: s.cp.Pending(p.id), Paused: p.paused,
+			Pending: s.cp.Pending(p.id), Held: len(p.stash), Paused: p.paused,
 		}
 		for i := range stalls {
 			if stalls[i].Partition == p.id {
