@@ -7,9 +7,9 @@ import (
 	"github.com/tidemark-go/tidemark/mpsc"
 )
 
-// lazyCalls is the documented number of consecutive Drain and DrainTo calls
-// the last of which passes an unfinished push.
-const lazyCalls = 16
+// lazyCalls is how many Drain and DrainTo calls may leave an element behind an
+// unfinished push: of sixteen, as documented, one takes it.
+const lazyCalls = 15
 
 func options(cfg queuetest.Config) []mpsc.Option {
 	var opts []mpsc.Option

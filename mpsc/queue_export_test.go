@@ -42,3 +42,38 @@ func HoldSection[T any](q *Queue[T]) (leave func()) {
 	q.sections.Add(1)
 	return func() { q.sections.Add(-1) }
 }
+
+// StallAppend lets a producer append a segment to a queue whose tail is full
+// and stop before it makes that segment the tail, which the returned function
+// makes. It reports whether it was the one that appended.
+func StallAppend[T any](q *Queue[T]) (resume func(), appended bool) {
+	q.sections.Add(1)
+	t := q.tail.Load()
+	w := t.claim.Load()
+	s := newQueueSegment[T](q.segmentSize, q.firstGen)
+	s.shut(w>>claimBaseShift + uint64(len(t.cells)))
+	appended = t.claimed(w) == len(t.cells) && t.next.CompareAndSwap(nil, s)
+	return func() {
+		q.tail.CompareAndSwap(t, s)
+		q.sections.Add(-1)
+	}, appended
+}
+
+// StrayClaim adds a claim to the segment that is the tail now whenever it is
+// called, as a producer does that was delayed since it loaded the tail. It
+// reports whether that claimed a cell.
+func StrayClaim[T any](q *Queue[T]) func() bool {
+	s := q.tail.Load()
+	return func() bool { return (s.claim.Add(1)-1)&claimIndexMask < uint64(len(s.cells)) }
+}
+
+// PrepareKept takes a kept segment and prepares it as an appending producer
+// does, without appending it.
+func PrepareKept[T any](q *Queue[T]) bool {
+	s := q.pool.takeShared()
+	if s == nil {
+		return false
+	}
+	s.shut(0)
+	return true
+}

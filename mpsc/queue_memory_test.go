@@ -293,3 +293,50 @@ func TestDefaultSegmentSizeFollowsTheElement(t *testing.T) {
 		t.Errorf("24-byte elements: %d cells a segment, more than 8 KiB", n)
 	}
 }
+
+// What a closed lane refuses is not kept alive by it, nor is its segment.
+func TestRefusedElementsAreNotKeptAlive(t *testing.T) {
+	for name, push := range map[string]func(p *mpsc.Producer[*message], v *message) bool{
+		"Push":      func(p *mpsc.Producer[*message], v *message) bool { return p.Push(v) },
+		"PushBatch": func(p *mpsc.Producer[*message], v *message) bool { return p.PushBatch([]*message{v, v, v}) > 0 },
+		"PushBatch over segments": func(p *mpsc.Producer[*message], v *message) bool {
+			vs := make([]*message, 100)
+			for i := range vs {
+				vs[i] = v
+			}
+			return p.PushBatch(vs) > 0
+		},
+	} {
+		for before := range 5 {
+			q := mpsc.New[*message](mpsc.WithSegmentSize(4))
+			p := q.Producer()
+			for range before {
+				p.Push(&message{})
+			}
+			q.Close()
+			freed := make(chan struct{})
+			func() {
+				v := new(message)
+				runtime.AddCleanup(v, func(c chan struct{}) { close(c) }, freed)
+				if push(p, v) {
+					t.Fatalf("%s on a closed queue succeeded", name)
+				}
+			}()
+			for collected, deadline := false, time.Now().Add(10*time.Second); !collected; {
+				runtime.GC()
+				select {
+				case <-freed:
+					collected = true
+				case <-time.After(time.Millisecond):
+					if time.Now().After(deadline) {
+						t.Fatalf("%s: a refused element is kept alive behind %d accepted ones", name, before)
+					}
+				}
+			}
+			if n := q.Drain(func(*message) {}); n != before {
+				t.Errorf("%s: %d elements came, want %d", name, n, before)
+			}
+			runtime.KeepAlive(p)
+		}
+	}
+}

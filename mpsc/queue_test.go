@@ -181,9 +181,12 @@ func TestLanesClosedBesideAParkedConsumerLeaveTheList(t *testing.T) {
 	q := mpsc.New[int]()
 	result := make(chan error)
 	go func() { result <- q.Wait(context.Background()) }()
-	for range 100 {
-		q.Producer().Close()
+	for !mpsc.Parked(q) {
+		runtime.Gosched()
 	}
+	p := q.Producer()
+	time.Sleep(5 * time.Millisecond) // the consumer sees an open lane, if it looks at all
+	p.Close()
 	for deadline := time.Now().Add(10 * time.Second); mpsc.LaneCount(q) > 0; runtime.Gosched() {
 		if time.Now().After(deadline) {
 			t.Fatalf("%d closed lanes stay listed while the consumer sleeps", mpsc.LaneCount(q))

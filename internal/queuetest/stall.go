@@ -41,9 +41,11 @@ func stalledDelaysItself(t T, f Form) {
 				push(round)
 				publish := q.Claim()
 				push(40 * round)
-				got := 0
-				// The allowance, and for TryPop and small slices one call an element.
-				for range f.Lazy + 1 + 41*round {
+				got, calls := 0, f.Lazy+1
+				if k.name != "Drain" {
+					calls += 41 * round // a call may be good for one element
+				}
+				for range calls {
 					got += take(l.add)
 				}
 				if got != 41*round {
