@@ -30,6 +30,7 @@ func controlCases() []testCase {
 		{"EachEventIsCountedOnce", 0, drainOnce},
 		{"TakeIsAsOfTheLastDrain", 0, takeAsOfDrain},
 		{"TakeAppendsSorted", 0, takeAppends},
+		{"LongListsAreSorted", 0, takeLong},
 		{"UnmovedWatermarkIsNotReported", 0, takeUnmoved},
 		{"PendingFallsAtTake", 0, pendingFalls},
 		{"MaxPendingIsTheLargest", 0, pendingMax},
