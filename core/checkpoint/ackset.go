@@ -24,8 +24,9 @@ type setEntry struct {
 	holds int
 }
 
-// maxKeptEntries bounds what an emptied AckSet keeps for reuse (128 KiB).
-const maxKeptEntries = 4096
+// keptEntries is the length of an array that an emptied AckSet keeps in any
+// case; a longer one is kept only while a quarter of it is used.
+const keptEntries = 1024
 
 // Add takes over one hold of a. A zero Ack is ignored.
 func (s *AckSet) Add(a Ack) {
@@ -88,9 +89,10 @@ func (s *AckSet) release(failed bool) {
 }
 
 func (s *AckSet) reset() {
+	used := len(s.entries)
 	clear(s.entries)
 	s.entries = s.entries[:0]
-	if cap(s.entries) > maxKeptEntries {
+	if cap(s.entries) > keptEntries && used < cap(s.entries)/4 {
 		s.entries = nil
 	}
 	s.holds = 0

@@ -187,7 +187,7 @@ func TestHandleOperationsDoNotAllocate(t *testing.T) {
 }
 
 func TestAckSetDoesNotAllocateInSteadyState(t *testing.T) {
-	const batches = 2048
+	const batches = 8192
 	var set, other checkpoint.AckSet
 	d := newDriver(t, 4)
 	noAllocations(t, func() {

@@ -99,3 +99,29 @@ func TestHotLanes(t *testing.T) {
 		}
 	}
 }
+
+// An AckSet that was large once does not stay so.
+func TestAckSetGivesItsArrayBack(t *testing.T) {
+	c := New()
+	if err := c.BeginEpoch(1, 0); err != nil {
+		t.Fatal(err)
+	}
+	i := c.Issuer()
+	var set AckSet
+	fill := func(n int) {
+		for range n {
+			a, err := i.Issue(0, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			set.Add(a)
+		}
+		set.Deliver()
+	}
+	fill(100_000)
+	fill(10)
+	fill(10)
+	if n := cap(set.entries); n > keptEntries {
+		t.Errorf("room for %d entries kept while 10 are used", n)
+	}
+}
