@@ -2,7 +2,9 @@ package ringbuf_test
 
 import (
 	"fmt"
+	"runtime"
 	"testing"
+	"time"
 
 	"github.com/tidemark-go/tidemark/ringbuf"
 )
@@ -157,6 +159,36 @@ func TestMoreStalledHoldersThanSpareBuffers(t *testing.T) {
 			t.Errorf("%v allocations in later appends", n)
 		}
 	})
+}
+
+// With every spare buffer held an append goes on as soon as one comes back.
+func TestEverySpareBufferIsHeld(t *testing.T) {
+	m := newMachine(t, 1, 1)
+	m.appendWhole(1)
+	for range ringbuf.MaxSpares + 1 {
+		m.stepTo(m.start(), ringbuf.Settled) // takes the position from the one before
+	}
+	done := make(chan uint64)
+	go func() {
+		v := valueOf(m.next)
+		seq, _ := m.r.Append(&v)
+		done <- seq
+	}()
+	for m.r.Next() == m.next {
+		runtime.Gosched()
+	}
+	select {
+	case seq := <-done:
+		t.Fatalf("record %d got a buffer, though %d are held", seq, ringbuf.MaxSpares+1)
+	case <-time.After(time.Millisecond):
+	}
+	m.published[m.next] = true
+	m.next++
+	m.stepTo(m.writers[7], ringbuf.Done)
+	if seq := <-done; seq != m.next-1 {
+		t.Errorf("the append got number %d, want %d", seq, m.next-1)
+	}
+	m.finish()
 }
 
 // Every step of a writer and every step of a reader of the same position meet.
