@@ -16,6 +16,8 @@ import (
 // The error wraps ErrUnresolved when ctx ended the wait, and ErrUncommitted
 // when the last commit failed; the Source is closed in any case. Every Close
 // returns the same. When ctx is done already, Close only commits and leaves.
+// Committing and leaving take milliseconds, but wait for a broker that does
+// not answer: up to 5 seconds after ctx is done, and 30 seconds at most.
 func (s *Source) Close(ctx context.Context) error {
 	s.mu.Lock()
 	first := !s.closing
@@ -25,6 +27,11 @@ func (s *Source) Close(ctx context.Context) error {
 	}
 	s.mu.Unlock()
 	if !first {
+		select {
+		case <-s.closedC:
+			return s.closeErr
+		default:
+		}
 		select {
 		case <-s.closedC:
 			return s.closeErr

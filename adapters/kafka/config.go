@@ -110,11 +110,12 @@ type Config struct {
 
 	// OnCommit is called after the broker accepted a commit: everything of
 	// the partition below offset is delivered. Calls are in commit order, on
-	// one goroutine at a time; they hold up further commits and rebalances.
+	// one goroutine at a time; they hold up further commits and rebalances,
+	// and must not call Close.
 	OnCommit func(topic string, partition int32, offset int64)
 	// OnDataLoss is called when a partition turns out to be truncated,
 	// recreated or expired upstream, before it is read afresh. It runs on
-	// the polling goroutine and holds up fetching.
+	// the polling goroutine, holds up fetching and must not call Close.
 	OnDataLoss func(topic string, partition int32, loss DataLoss)
 
 	// Options are further client options: TLS, SASL, isolation level, start

@@ -53,6 +53,7 @@ func (k LossKind) String() string {
 // DataLoss describes one change of a partition's log that a reader cannot
 // hide.
 type DataLoss struct {
+	// Kind says how the log changed.
 	Kind LossKind
 	// ConsumedTo is the position that was next to be read, -1 if this member
 	// read nothing.

@@ -14,12 +14,14 @@ import (
 // calls Ack.Done exactly once, when every record is delivered (nil) or when
 // one cannot be (an error); more holders are added with Ack.Retain.
 type Batch struct {
+	// Topic and Partition are where the records are from.
 	Topic     string
 	Partition int32
 	// Records are in offset order, at least one, without control records.
 	// They belong to the holder.
 	Records []*kgo.Record
-	Ack     checkpoint.Ack
+	// Ack has one holder, the one who polled the batch.
+	Ack checkpoint.Ack
 	// FetchedAt is when the poll that brought the records returned.
 	FetchedAt time.Time
 }
@@ -60,7 +62,8 @@ type Source struct {
 	cancelCommit context.CancelFunc
 	// wakePoller interrupts the poll in flight; nil while nothing is paused.
 	wakePoller context.CancelFunc
-	stats      Stats
+	stats      Stats // Partitions stays empty
+	// watermarks and stalls are what drain reads into.
 	watermarks []checkpoint.Watermark
 	stalls     []checkpoint.Stall
 	// newStalls are stalls that were not logged yet.
@@ -70,11 +73,14 @@ type Source struct {
 	// acknowledged that is not committed.
 	unsaved int
 
+	// commitSem holds a token while a commit is built, sent and settled.
 	commitSem chan struct{}
 	// avail wakes one Poll, room the polling goroutine, watch the watcher.
 	// Each holds at most one token: a wake-up that was not yet noticed.
 	avail, room, watch chan struct{}
 
+	// closingC is closed when Close begins, closedC when it is over; closeErr
+	// is written in between.
 	closingC, closedC chan struct{}
 	closeErr          error
 	// fetch ends the polling goroutine, run the others. wait ends a revoke's
@@ -92,7 +98,8 @@ type stopper struct {
 
 // Open joins the consumer group and starts to fetch. Before it joins, it
 // checks that a broker answers, that every topic exists and that the broker
-// knows the group protocol; that takes at most 15 seconds. The Source does not depend on ctx after Open returned.
+// knows the group protocol; that takes at most 15 seconds. The Source does not
+// depend on ctx after Open returned.
 //
 // Errors wrap ErrUnreachable or ErrUnknownTopic where they apply.
 func Open(ctx context.Context, cfg Config) (*Source, error) {

@@ -37,6 +37,7 @@ type Stats struct {
 
 // PartitionStats is the state of one owned partition.
 type PartitionStats struct {
+	// Topic and Partition name it.
 	Topic     string
 	Partition int32
 	// Committed is the group's commit as far as this member knows it, -1 if
