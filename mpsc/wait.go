@@ -71,8 +71,11 @@ func (q *Queue[T]) look() (ready, done bool) {
 	done = done && list.closed
 	dead := false
 	for _, p := range list.lanes {
+		if ready {
+			break
+		}
 		w := p.tail.Load()
-		ready = ready || w&^laneSealed != p.cons.taken
+		ready = w&^laneSealed != p.cons.taken
 		p.cons.dead = w == p.cons.taken|laneSealed
 		done = done && p.cons.dead
 		dead = dead || p.cons.dead
