@@ -12,7 +12,7 @@ import (
 )
 
 // 24 bytes, the size of a small message.
-type message struct{ a, b, c uint64 }
+type message [3]uint64
 
 func TestNothingIsAllocatedWhileTheBacklogFits(t *testing.T) {
 	type program struct {
@@ -150,16 +150,42 @@ func TestMaxFreeBoundsWhatIsKept(t *testing.T) {
 }
 
 func TestMemoryIsFlatOverManyOperations(t *testing.T) {
-	rounds := 2000
+	rounds := 10000
 	if testing.Short() {
-		rounds = 200
+		rounds = 1000
 	}
+	t.Run("values", func(t *testing.T) { flatWithValues(t, rounds) })
+	t.Run("pointers", func(t *testing.T) { flatWithPointers(t, rounds/10) })
+}
+
+func flatWithValues(t *testing.T, rounds int) {
+	q := mpsc.New[uint64]()
+	p := q.Producer()
+	var first int64
+	for round := range rounds {
+		for i := range uint64(500) {
+			q.Push(i)
+			p.Push(i)
+		}
+		q.Drain(func(uint64) {})
+		if round == 20 {
+			first = heap()
+		}
+	}
+	if grown := heap() - first; grown > 16<<10 {
+		t.Errorf("the heap grew by %d bytes over %d operations", grown, rounds*1000)
+	}
+	p.Close()
+	runtime.KeepAlive(q)
+}
+
+func flatWithPointers(t *testing.T, rounds int) {
 	q := mpsc.New[*message](mpsc.WithSegmentSize(64))
 	p := q.Producer()
 	var first int64
 	for round := range rounds {
 		for i := range 500 {
-			v := &message{a: uint64(i)}
+			v := &message{uint64(i)}
 			if q.Push(v); i%3 == 0 {
 				p.Push(v)
 			}

