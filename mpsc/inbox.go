@@ -133,7 +133,7 @@ func (in *Inbox[T, O]) News() bool {
 			// It may have been pushed again meanwhile; then it is in ready
 			// as well, and must not be in hot.
 			news = true
-			if !s.ready.marked.CompareAndSwap(false, true) {
+			if s.ready.marked.Swap(true) {
 				continue
 			}
 		}

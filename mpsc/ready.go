@@ -6,7 +6,7 @@ import "github.com/tidemark-go/tidemark/internal/atomics"
 // to the thing once, before the first Mark. A Ready belongs to one set.
 type Ready[T any] struct {
 	// marked is set by the goroutine whose Mark adds the thing (false→true by
-	// CAS) and cleared by the consumer when it takes the thing out
+	// swap) and cleared by the consumer when it takes the thing out
 	// (true→false). Everybody may read it. While it is set, the thing is in
 	// the set or in the consumer's hands.
 	marked atomics.Bool
@@ -60,7 +60,7 @@ func (s *ReadySet[T]) push(r *Ready[T]) bool {
 	if r.owner == nil {
 		panic("mpsc: Mark of a Ready that is not bound; call Bind first")
 	}
-	if !r.marked.CompareAndSwap(false, true) {
+	if r.marked.Swap(true) {
 		return false
 	}
 	for {
@@ -87,7 +87,7 @@ func (s *ReadySet[T]) Empty() bool { return s.head.Load() == nil }
 // Only one goroutine may drain at a time; a second Drain, also one from
 // within f, panics.
 func (s *ReadySet[T]) Drain(f func(*T)) int {
-	if !s.draining.CompareAndSwap(false, true) {
+	if s.draining.Swap(true) {
 		panic("mpsc: ReadySet.Drain while another Drain runs; a set has one consumer")
 	}
 	defer s.draining.Store(false)

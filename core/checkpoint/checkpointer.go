@@ -23,7 +23,7 @@ type Checkpointer struct {
 	// duplicates counts late releases until a Drain takes them: releasers
 	// add, Drain swaps to 0.
 	duplicates atomics.Uint64
-	// waiting is set while a goroutine is in Wait (CAS by it); whoever makes
+	// waiting is set while a goroutine is in Wait (swapped in by it); whoever makes
 	// news loads it and wakes parker.
 	waiting atomics.Bool
 	parker  atomics.Parker

@@ -48,7 +48,7 @@ func (c *Checkpointer) Drain() DrainStats {
 // A waiter uses no CPU and costs producers one load, and a wake-up when
 // something comes.
 func (c *Checkpointer) Wait(ctx context.Context) error {
-	if !c.waiting.CompareAndSwap(false, true) {
+	if c.waiting.Swap(true) {
 		return ErrWaiting
 	}
 	defer c.waiting.Store(false)
