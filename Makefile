@@ -11,7 +11,8 @@ MODULES := . adapters/kafka
 # failure.
 FUZZ ?= ^Fuzz
 
-TESTFLAGS ?= -count=1 -timeout 5m
+# Vet is off in tests because lint-vet runs all of it once.
+TESTFLAGS ?= -count=1 -timeout 5m -vet=off
 STATICCHECK := $(CURDIR)/bin/staticcheck
 HOST := $(shell $(GO) env GOHOSTOS)/$(shell $(GO) env GOHOSTARCH)
 
@@ -87,7 +88,7 @@ test-fuzz: ## a short run of every fuzz target
 
 .PHONY: test-bench
 test-bench: ## runs every benchmark once
-	@tools/in bench-once "$(MODULES)" $(GO) test -run '^$$' -bench . -benchtime 1x -timeout 5m ./...
+	@tools/in bench-once "$(MODULES)" $(GO) test -run '^$$' -bench . -benchtime 1x $(TESTFLAGS) ./...
 
 .PHONY: fuzz
 fuzz: ## a long run of every fuzz target (FUZZTIME=2000000x, FUZZ=^Fuzz)
