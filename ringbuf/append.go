@@ -25,9 +25,9 @@ func (r *Ring[T]) Append(v *T) (seq uint64, ok bool) {
 		return 0, false
 	}
 	p := r.at(seq)
-	claimed, ok := r.claimFree(p, seq)
+	claimed, ok := r.claimUsual(p, seq)
 	if !ok {
-		claimed, ok = r.claimHeld(p, seq)
+		claimed, ok = r.claim(p, seq)
 		if !ok {
 			return seq, true // lapped
 		}
@@ -53,20 +53,18 @@ func (r *Ring[T]) takeNumber() (seq uint64, ok bool) {
 	}
 }
 
-// claimFree claims the position in the ordinary case: the record of the lap
-// before is there and nobody holds it. It returns the word it left.
-func (r *Ring[T]) claimFree(p *slot[T], seq uint64) (claimed uint64, ok bool) {
-	w := p.word.Load()
-	if (w^(r.lap(seq)-r.lapOne))&^r.bufferMask != 0 {
-		return 0, false
-	}
+// claimUsual claims the position in the usual case: the record of the lap
+// before is there, in the buffer that the position started with, and nobody
+// holds it. The word is guessed, because a load before the CAS would fetch the
+// cache line from another core twice: once to read and once to write.
+func (r *Ring[T]) claimUsual(p *slot[T], seq uint64) (claimed uint64, ok bool) {
+	w := r.lap(seq) - r.lapOne | r.index(seq)*bufferOne
 	claimed = w + r.lapOne + writingBit
 	return claimed, p.word.CompareAndSwap(w, claimed) // the buffer is ours from here
 }
 
-// claimHeld claims the position in every case. It returns false if it is
-// lapped.
-func (r *Ring[T]) claimHeld(p *slot[T], seq uint64) (claimed uint64, ok bool) {
+// claim claims the position in every case. It returns false if it is lapped.
+func (r *Ring[T]) claim(p *slot[T], seq uint64) (claimed uint64, ok bool) {
 	spare := noBuffer
 	for {
 		w := p.word.Load()
@@ -93,9 +91,10 @@ const (
 // tryClaim tries to claim a position whose word was w. Where the buffer that
 // is there is held, the first try takes a spare.
 func (r *Ring[T]) tryClaim(p *slot[T], seq, w uint64, spare *uint32) (claimed uint64, result claimResult) {
-	// A later record at the position took its number before we looked at w, so
-	// next tells, and it is not misled by a lap that came round.
-	if r.next.Load()-seq > r.mask+1 {
+	// Unless w is of the lap before, a later record may have come. It took its
+	// number before we looked at w, so next tells, and is not misled by a lap
+	// that came round.
+	if r.lap(seq)-w&^(r.lapOne-1) != r.lapOne && r.next.Load()-seq > r.mask+1 {
 		r.giveBack(*spare)
 		return 0, claimLapped
 	}

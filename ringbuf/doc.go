@@ -72,5 +72,6 @@
 //     one comes back.
 //
 // 64 bytes of padding separate the counter that every writer changes from
-// the fields that all only read. Neighbouring positions are not padded.
+// the fields that all only read. Positions are not padded: those of
+// consecutive records lie apart in memory instead.
 package ringbuf

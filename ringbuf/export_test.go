@@ -25,16 +25,16 @@ func LapBits(capacityBits int) int {
 	return n
 }
 
-// Word returns a position's word.
-func (r *Ring[T]) Word(position int) uint64 { return r.slots[position].word.Load() }
+// Word returns the word of a slot.
+func (r *Ring[T]) Word(slot int) uint64 { return r.slots[slot].word.Load() }
 
-// SetWord sets a position's word, for states that take very long to reach.
-func (r *Ring[T]) SetWord(position int, w uint64) { r.slots[position].word.Store(w) }
+// SetWord sets it, for states that take very long to reach.
+func (r *Ring[T]) SetWord(slot int, w uint64) { r.slots[slot].word.Store(w) }
 
 // FullOfReaders returns w with as many readers as fit.
 func FullOfReaders(w uint64) uint64 { return w | readerMask }
 
-// SetSequence makes position p's buffer carry another sequence number, as if
+// SetSequence makes the buffer that slot p started with carry another sequence number, as if
 // laps had come round.
 func (r *Ring[T]) SetSequence(p int, seq uint64) { r.slots[p].home.cell.seq = seq }
 
@@ -60,8 +60,8 @@ func (r *Ring[T]) Buffers() (atPositions, spare []uint32, all int) {
 // appends of zero records: next becomes the next number.
 func Jump(r *Ring[Payload], next uint64) {
 	for i := range r.slots {
-		p := &r.slots[i]
-		seq := next - 1 - (next-1-uint64(i))&r.mask
+		seq := next - 1 - uint64(i)
+		p := r.at(seq)
 		p.word.Store(r.lap(seq) | p.word.Load()&(r.lapOne-1))
 		r.buffer(r.layout.buffer(p.word.Load())).cell = cell[Payload]{seq: seq}
 	}

@@ -93,11 +93,12 @@ func newAt[T any](capacity int, next uint64) (*Ring[T], error) {
 	}
 	r := &Ring[T]{layout: layoutOf(capacityBits), slots: make([]slot[T], 1<<capacityBits)}
 	for i := range r.slots {
-		// The newest record of this position: the last number below next that
-		// falls on it. It wraps to the lap before the first where there is none.
-		seq := next - 1 - (next-1-uint64(i))&r.mask
-		r.slots[i].word.Store(r.lap(seq) | uint64(i)*bufferOne)
-		r.slots[i].home.cell.seq = seq
+		// The newest records are those of the last lap below next. Before the
+		// first record their numbers wrap to the lap before the first.
+		seq := next - 1 - uint64(i)
+		p := r.at(seq)
+		p.word.Store(r.lap(seq) | r.index(seq)*bufferOne)
+		p.home.cell.seq = seq
 	}
 	r.next.Store(next)
 	r.nearEnd.Store(next >= endZone)
@@ -124,7 +125,7 @@ func (r *Ring[T]) oldest(next uint64) uint64 {
 
 // at returns the position of a sequence number.
 func (r *Ring[T]) at(seq uint64) *slot[T] {
-	i := seq & r.mask
+	i := r.index(seq)
 	if i >= uint64(len(r.slots)) {
 		panic("ringbuf: this Ring was not made with New")
 	}

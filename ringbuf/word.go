@@ -17,7 +17,7 @@ const (
 
 // layout holds what depends on the capacity.
 type layout struct {
-	mask       uint64 // capacity-1: the position in a sequence number
+	mask       uint64 // capacity-1: the part of a sequence number that says which position
 	lapOne     uint64 // one lap in a word
 	bufferMask uint64 // the buffer in a word
 	lapShift   uint8  // from a sequence number without its position to a lap in a word
@@ -38,6 +38,15 @@ func layoutOf(capacityBits int) layout {
 // lap returns the lap of a sequence number as it stands in a word, with all
 // other parts zero.
 func (y *layout) lap(seq uint64) uint64 { return seq &^ y.mask << (y.lapShift & 63) }
+
+// spread is how far apart in memory the positions of consecutive records lie,
+// in slots: writers side by side must not share a cache line, and no slot has
+// less than 24 bytes. It is odd, so a lap still has each position once.
+const spread = 5
+
+// index returns where the position of a sequence number lies among the slots.
+// The buffer that it starts with has the same number.
+func (y *layout) index(seq uint64) uint64 { return seq * spread & y.mask }
 
 // ahead tells how the lap of a word lies to that of a sequence number: zero
 // if it is the same, positive if it is later, negative if it is earlier.

@@ -21,11 +21,12 @@ func NewLedgerAt(capacity int, next, losses uint64) *Ledger {
 	mask, shift := ring.FieldByName("mask").Uint(), ring.FieldByName("lapShift").Uint()
 	slots := ring.FieldByName("slots")
 	for i := range slots.Len() {
-		seq := next - 1 - (next-1-uint64(i))&mask // the newest at this position
-		word := (*atomics.Uint64)(slots.Index(i).FieldByName("word").Addr().UnsafePointer())
+		seq := next - 1 - uint64(i)
+		slot := slots.Index(int(seq * 5 & mask))
+		word := (*atomics.Uint64)(slot.FieldByName("word").Addr().UnsafePointer())
 		buffer := word.Load() & ring.FieldByName("bufferMask").Uint()
 		word.Store(seq&^mask<<shift | buffer)
-		cell := slots.Index(i).FieldByName("home").FieldByName("cell")
+		cell := slot.FieldByName("home").FieldByName("cell")
 		*(*uint64)(cell.FieldByName("seq").Addr().UnsafePointer()) = seq
 	}
 	(*atomics.Uint64)(ring.FieldByName("next").Addr().UnsafePointer()).Store(next)
@@ -48,7 +49,7 @@ func (l *Ledger) HoldNext() {
 // as fit were at it.
 func (l *Ledger) FillWithReaders(seq uint64) {
 	ring := reflect.ValueOf(l.ring).Elem()
-	slot := ring.FieldByName("slots").Index(int(seq & ring.FieldByName("mask").Uint()))
+	slot := ring.FieldByName("slots").Index(int(seq * 5 & ring.FieldByName("mask").Uint()))
 	word := (*atomics.Uint64)(slot.FieldByName("word").Addr().UnsafePointer())
 	word.Store(word.Load() | 1<<11 - 2)
 }
