@@ -15,10 +15,10 @@ func Leaks(t *Tree) []Finding {
 			switch n := n.(type) {
 			case *ast.GoStmt:
 				if starts[f.dir].File == "" {
-					starts[f.dir] = Finding{f.path, t.line(n.Pos()), "starts a goroutine, and no TestMain of the package calls goleak.VerifyTestMain"}
+					starts[f.dir] = Finding{f.path, t.line(n.Pos()), "starts a goroutine, and no TestMain of the package calls goleak.VerifyTestMain or goleak.Find"}
 				}
 			case *ast.SelectorExpr:
-				if pkg, ok := n.X.(*ast.Ident); ok && f.test && pkg.Name == "goleak" && n.Sel.Name == "VerifyTestMain" {
+				if pkg, ok := n.X.(*ast.Ident); ok && f.test && pkg.Name == "goleak" && (n.Sel.Name == "VerifyTestMain" || n.Sel.Name == "Find") {
 					looks[f.dir] = true
 				}
 			}
