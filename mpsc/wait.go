@@ -3,6 +3,7 @@ package mpsc
 import (
 	"context"
 	"errors"
+	"runtime"
 )
 
 // ErrClosed is what Wait returns when the queue is closed, nothing is left in
@@ -31,6 +32,12 @@ func (q *Queue[T]) Wait(ctx context.Context) error {
 		}
 		if err := ctx.Err(); err != nil {
 			return err
+		}
+		// One turn for the producers first: what they push while the consumer
+		// does not look costs no wake-up.
+		runtime.Gosched()
+		if ready, _ := q.look(); ready {
+			return nil
 		}
 		q.park(ctx)
 	}
@@ -90,6 +97,11 @@ func (q *Queue[T]) look() (ready, done bool) {
 // end first; it takes nothing.
 func (q *Queue[T]) lookShared() (ready, done bool) {
 	c := &q.cons
+	// Most often the next cell is published, and then the end, whose cache
+	// line belongs to the producers, need not be looked at.
+	if len(c.gaps) == 0 && c.pos < len(c.head.cells) && c.head.cells[c.pos].stamp.Load() == c.head.gen {
+		return true, false
+	}
 	t := q.tail.Load()
 	w := t.claim.Load()
 	for _, g := range c.gaps {

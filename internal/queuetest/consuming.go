@@ -231,7 +231,17 @@ func callBesideWait(t T, f Form) {
 	q := f.Ints(Config{Buffer: 16})
 	p := q.Producer()
 	result := make(chan error)
-	go func() { result <- waitLong(q) }()
+	go func() {
+		// A Wait that comes while the call below is in its window is refused
+		// in its turn, and tried again.
+		for {
+			var err error
+			if caught(func() { err = waitLong(q) }) == nil {
+				result <- err
+				return
+			}
+		}
+	}()
 	// Wait opens its window some time after its goroutine started.
 	deadline := time.Now().Add(patience)
 	for caught(func() { q.DrainTo(nil) }) == nil {
