@@ -19,7 +19,8 @@ type msg struct {
 }
 
 // backlog bounds the messages that wait: it is the capacity of the channel
-// and of the ring; for the unbounded queues the producers share it.
+// and of the ring; for the unbounded queues the producers share it, but have
+// at least 64 messages each.
 const backlog = 4096
 
 // queueSubject is a queue under measurement. A call handles many messages,
@@ -58,8 +59,10 @@ type sinkLane struct {
 }
 
 func newSink(producers int) (*sink, uint64) {
-	window := uint64(max(2, backlog/producers))
-	s := &sink{lanes: make([]sinkLane, producers), every: max(1, min(64, window/4))}
+	// Few messages a producer would make it wait for the consumer's turn all
+	// the time, which no user of an unbounded queue does.
+	window := uint64(max(64, backlog/producers))
+	s := &sink{lanes: make([]sinkLane, producers), every: min(64, window/4)}
 	s.each = s.take
 	return s, window
 }
