@@ -27,9 +27,9 @@ help: ## lists the targets
 # A variable that is not set passes nothing, and the program's own default
 # holds.
 .PHONY: demo
-demo: ## a pipeline from an input file through Kafka (INPUT, BROKERS, GROUP, DATA, OUT, ARGS)
+demo: ## a pipeline from an input file through Kafka (INPUT, BROKERS, GROUP, DATA, OUT, HTTP, LEDGER_CAPACITY, ARGS)
 	@$(GO) build -C adapters/kafka -o $(CURDIR)/bin/demo ./cmd/demo
-	@exec bin/demo $(if $(INPUT),-input '$(INPUT)') $(if $(BROKERS),-brokers '$(BROKERS)') $(if $(GROUP),-group '$(GROUP)') $(if $(DATA),-data '$(DATA)') $(if $(OUT),-out '$(OUT)') $(ARGS)
+	@exec bin/demo $(if $(INPUT),-input '$(INPUT)') $(if $(BROKERS),-brokers '$(BROKERS)') $(if $(GROUP),-group '$(GROUP)') $(if $(DATA),-data '$(DATA)') $(if $(OUT),-out '$(OUT)') $(if $(HTTP),-http '$(HTTP)') $(if $(LEDGER_CAPACITY),-ledger-capacity '$(LEDGER_CAPACITY)') $(ARGS)
 
 # The steps of "make test". With make -k a step runs even after a failure in
 # an earlier one.

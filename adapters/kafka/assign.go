@@ -36,6 +36,7 @@ func (s *Source) onAssigned(_ context.Context, cl *kgo.Client, assigned map[stri
 	}
 	s.stats.Rebalances++
 	s.stats.Assigned += uint64(n)
+	s.assignmentChanged()
 	s.mu.Unlock()
 	cl.ResumeFetchPartitions(assigned) // a pause outlives a rebalance
 	s.log.Info("partitions assigned", "partitions", assigned)
@@ -81,18 +82,12 @@ func (s *Source) onRevoked(_ context.Context, _ *kgo.Client, revoked map[string]
 	if len(parts) == 0 {
 		return
 	}
-	ctx, cancel := context.WithTimeout(s.wait.ctx, s.cfg.RevokeTimeout)
-	waited := s.await(ctx, parts)
-	cancel()
-	left := min(max(s.cfg.RebalanceTimeout-s.cfg.RevokeTimeout, time.Second), 10*time.Second)
-	ctx, cancel = context.WithTimeout(s.last.ctx, left)
-	err := s.commitWithRetry(ctx, parts)
-	cancel()
-
+	waited, err := s.finish(parts)
 	s.mu.Lock()
 	s.retire(parts, dropped)
 	s.stats.Rebalances++
 	s.stats.Revoked += uint64(len(parts))
+	s.assignmentChanged()
 	s.mu.Unlock()
 	s.endCommits(parts)
 	s.log.Info("partitions revoked", "partitions", revoked)
@@ -102,6 +97,20 @@ func (s *Source) onRevoked(_ context.Context, _ *kgo.Client, revoked map[string]
 	if err != nil {
 		s.log.Warn("partitions revoked without a last commit; some batches are delivered again", "partitions", revoked, "err", err)
 	}
+}
+
+// finish waits for the batches of parts that were handed out and commits, each
+// for a bounded time. It returns what kept it from either.
+func (s *Source) finish(parts []*partition) (waited, committed error) {
+	b := s.beginLastBarrier(parts, time.Now().Add(s.cfg.RevokeTimeout))
+	defer b.end()
+	ctx, cancel := context.WithTimeout(s.wait.ctx, s.cfg.RevokeTimeout)
+	waited = s.await(ctx, parts)
+	cancel()
+	left := min(max(s.cfg.RebalanceTimeout-s.cfg.RevokeTimeout, time.Second), 10*time.Second)
+	ctx, cancel = context.WithTimeout(s.last.ctx, left)
+	defer cancel()
+	return waited, s.commitWithRetry(ctx, parts, b)
 }
 
 // onLost ends the tracking of partitions that others may own by now. Nothing
@@ -115,6 +124,7 @@ func (s *Source) onLost(_ context.Context, _ *kgo.Client, lost map[string][]int3
 	s.retire(parts, dropped)
 	s.stats.Rebalances++
 	s.stats.Lost += uint64(len(parts))
+	s.assignmentChanged()
 	s.mu.Unlock()
 	s.endCommits(parts)
 	s.log.Warn("partitions lost; what is not committed is delivered again", "partitions", lost)

@@ -60,13 +60,13 @@ func (s *Source) options() []kgo.Opt {
 	)
 	switch c.Protocol {
 	case Eager:
-		opts = append(opts, kgo.Balancers(kgo.RangeBalancer()))
+		opts = append(opts, kgo.Balancers(s.balancer(kgo.RangeBalancer())))
 	case KIP848:
 		// The client goes by the first balancer here, and falls back to the
 		// classic protocol when it has no server-side counterpart.
 		opts = append(opts, kgo.ServerSideBalancer(), kgo.Balancers(kgo.StickyBalancer()))
 	default:
-		opts = append(opts, kgo.Balancers(kgo.CooperativeStickyBalancer()))
+		opts = append(opts, kgo.Balancers(s.balancer(kgo.CooperativeStickyBalancer())))
 	}
 	if c.ClientID != "" {
 		opts = append(opts, kgo.ClientID(c.ClientID))
@@ -75,6 +75,14 @@ func (s *Source) options() []kgo.Opt {
 		opts = append(opts, kgo.InstanceID(c.InstanceID))
 	}
 	return opts
+}
+
+// balancer is b, followed if the role in the group matters to anyone.
+func (s *Source) balancer(b kgo.GroupBalancer) kgo.GroupBalancer {
+	if s.cfg.Barriers.Ledger == nil {
+		return b
+	}
+	return s.role.watch(b)
 }
 
 // connect makes the client and checks what polling would never report: an
@@ -95,6 +103,7 @@ func (s *Source) connect(ctx context.Context) error {
 		return err
 	}
 	s.cl = cl
+	s.identify()
 	return nil
 }
 

@@ -60,6 +60,9 @@ func (s *Source) shut(ctx context.Context) error {
 	owned := s.owned()
 	dropped := s.unqueue(nil, owned...)
 	s.mu.Unlock()
+	deadline, _ := ctx.Deadline()
+	b := s.beginLastBarrier(nil, deadline)
+	defer b.end()
 	if err := s.await(ctx, nil); err != nil {
 		s.mu.Lock()
 		n := s.unsettled(nil)
@@ -77,7 +80,8 @@ func (s *Source) shut(ctx context.Context) error {
 	last, cancel := context.WithTimeout(s.last.ctx, closeLimit)
 	defer cancel()
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(closeGrace, s.last.stop) })()
-	commitErr := s.commitWithRetry(last, nil)
+	commitErr := s.commitWithRetry(last, nil, b)
+	b.end()
 	if err := s.cl.LeaveGroupContext(last); err != nil {
 		s.log.Warn("leaving the group; it waits for this member until the session times out", "err", err)
 	}

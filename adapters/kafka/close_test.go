@@ -24,7 +24,7 @@ func slowCommits(c *kfake.Cluster, topics ...string) kafka.Config {
 	return cfg
 }
 
-func within(t *testing.T, d time.Duration) context.Context {
+func within(t testing.TB, d time.Duration) context.Context {
 	ctx, cancel := context.WithTimeout(context.Background(), d)
 	t.Cleanup(cancel)
 	return ctx

@@ -80,7 +80,7 @@ func (s *Source) commitLoop() {
 			return
 		}
 		ctx, cancel := context.WithTimeout(s.run.ctx, commitTimeout)
-		if err := s.commit(ctx, nil); err != nil && s.run.ctx.Err() == nil {
+		if err := s.commit(ctx, nil, nil); err != nil && s.run.ctx.Err() == nil {
 			s.log.Warn("commit failed; it is sent again", "err", err)
 		}
 		cancel()
@@ -102,8 +102,9 @@ type commitment struct {
 }
 
 // commit sends what was acknowledged and is not committed, of parts or, if
-// nil, of every partition, and waits for the answer. What fails stays due.
-func (s *Source) commit(ctx context.Context, parts []*partition) error {
+// nil, of every partition, and waits for the answer. What fails stays due. It
+// is part of barrier b or, if nil, a barrier of its own.
+func (s *Source) commit(ctx context.Context, parts []*partition, b *barrier) error {
 	select {
 	case s.commitSem <- struct{}{}:
 	case <-ctx.Done():
@@ -113,7 +114,12 @@ func (s *Source) commit(ctx context.Context, parts []*partition) error {
 
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	sent, offsets := s.collect(parts, cancel)
+	own := b == nil
+	deadline, _ := ctx.Deadline()
+	sent, offsets, b := s.collect(parts, cancel, b, deadline)
+	if own {
+		defer b.end()
+	}
 	s.logStalls()
 	if len(sent) == 0 {
 		return nil
@@ -121,19 +127,25 @@ func (s *Source) commit(ctx context.Context, parts []*partition) error {
 	s.cl.CommitOffsetsSync(ctx, offsets, func(_ *kgo.Client, req *kmsg.OffsetCommitRequest, resp *kmsg.OffsetCommitResponse, err error) {
 		readAnswer(sent, req, resp, err)
 	})
-	return s.settle(sent)
+	return s.settle(sent, b)
 }
 
-// collect drains and gathers what is due. cancel ends the commit it is for.
-func (s *Source) collect(parts []*partition, cancel context.CancelFunc) (map[topicPartition]*commitment, map[string]map[int32]kgo.EpochOffset) {
+// collect drains and gathers what is due, and hands it off from barrier b. If
+// b is nil and something is due, it begins one. cancel ends the commit it is
+// for. As long as mu is held nothing is issued and no batch is handed out:
+// this is the pause of the intake.
+func (s *Source) collect(parts []*partition, cancel context.CancelFunc, b *barrier, deadline time.Time) (
+	sent map[topicPartition]*commitment, offsets map[string]map[int32]kgo.EpochOffset, _ *barrier,
+) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.advance()
 	if parts == nil {
 		parts = s.parts.byID
 	}
-	var sent map[topicPartition]*commitment
-	var offsets map[string]map[int32]kgo.EpochOffset
+	if b == nil {
+		b = s.beginIntervalBarrier(parts, deadline)
+	}
+	s.advance()
 	for _, p := range parts {
 		if !p.due() {
 			continue
@@ -149,7 +161,10 @@ func (s *Source) collect(parts []*partition, cancel context.CancelFunc) (map[top
 		sent[topicPartition{p.topic, p.num}] = &commitment{p, p.gen, p.acked, errNoAnswer}
 	}
 	s.inFlight, s.cancelCommit = sent, cancel
-	return sent, offsets
+	if sent != nil {
+		b.handOff()
+	}
+	return sent, offsets, b
 }
 
 // endCommits makes sure that no commit begun for parts, whose admissions are
@@ -198,9 +213,9 @@ func readAnswer(sent map[topicPartition]*commitment, req *kmsg.OffsetCommitReque
 	}
 }
 
-// settle records a commit's results and tells the user. It returns the first
-// failure.
-func (s *Source) settle(sent map[topicPartition]*commitment) error {
+// settle records a commit's results, resumes from its barrier and tells the
+// user. It returns the first failure.
+func (s *Source) settle(sent map[topicPartition]*commitment, b *barrier) error {
 	var failed int
 	var first error
 	s.mu.Lock()
@@ -220,6 +235,9 @@ func (s *Source) settle(sent map[topicPartition]*commitment) error {
 		}
 	}
 	s.mu.Unlock()
+	if failed == 0 {
+		b.resume()
+	}
 	if s.cfg.OnCommit != nil {
 		for tp, c := range sent {
 			if c.err == nil {
@@ -235,10 +253,10 @@ func (s *Source) settle(sent map[topicPartition]*commitment) error {
 
 // commitWithRetry is a commit that nothing follows: it is sent again until it
 // is accepted, a few times and while ctx lasts.
-func (s *Source) commitWithRetry(ctx context.Context, parts []*partition) error {
+func (s *Source) commitWithRetry(ctx context.Context, parts []*partition, b *barrier) error {
 	pause := commitPause
 	for try := 1; ; try++ {
-		err := s.commit(ctx, parts)
+		err := s.commit(ctx, parts, b)
 		if err == nil || try == commitTries {
 			return err
 		}

@@ -118,6 +118,9 @@ type Config struct {
 	// the polling goroutine, holds up fetching and must not call Close.
 	OnDataLoss func(topic string, partition int32, loss DataLoss)
 
+	// Barriers, if its Ledger is set, gets a record of every commit.
+	Barriers Barriers
+
 	// Options are further client options: TLS, SASL, isolation level, start
 	// offset. They are applied before the Source's own, so they cannot
 	// override what its guarantees rest on.
@@ -176,6 +179,9 @@ func (c Config) withDefaults() (Config, error) {
 	span("RevokeTimeout", &c.RevokeTimeout, min(DefaultRevokeTimeout, c.RebalanceTimeout/2))
 	if c.RevokeTimeout > c.RebalanceTimeout {
 		bad("RevokeTimeout %v exceeds RebalanceTimeout %v; the group would go on without this member", c.RevokeTimeout, c.RebalanceTimeout)
+	}
+	if wrong := c.Barriers.check(); wrong != "" {
+		bad("%s", wrong)
 	}
 	if len(errs) > 0 {
 		return Config{}, fmt.Errorf("kafka: config: %w", errors.Join(errs...))

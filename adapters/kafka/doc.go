@@ -29,6 +29,46 @@
 // transactions leave them, and on a transactional topic the commit still
 // reaches the end of the log.
 //
+// # Barriers
+//
+// Every commit is a checkpoint barrier. With Config.Barriers each leaves one
+// record in a timing.Ledger and one sample in each histogram, and is listed by
+// Ledger.OpenGuards as long as it lasts. What they say:
+//
+//   - A commit of the interval is a barrier if there is something to commit,
+//     and nothing otherwise. A revoke and Close are one each, if batches are
+//     handed out or something is to commit. Attempts count barriers in the
+//     order in which they began, from 1; a commit sent again by a revoke or
+//     Close is the same attempt, and one sent again by the interval another.
+//   - LocalBarrier is from the start until the offsets to commit are fixed.
+//     For the interval this is the pause of the intake: nothing is issued and
+//     no batch handed out while acknowledgements are drained and offsets
+//     gathered. The client fetches on, and the pause does not depend on the
+//     broker. For a revoke and Close, which take the queued batches back
+//     first, it is the wait for batches that are handed out, and for a commit
+//     under way.
+//   - AlignedResume is from there until the broker's answer is applied. Nothing
+//     of this member waits for it but the next commit. If the group is
+//     rebalancing, the client waits for that first.
+//   - PipelineStall is the whole barrier: both, and the calls of OnCommit. It
+//     is how long the commit position stood still, not how long the intake did.
+//   - DurableTailHandoff is false if nothing was left to commit: the batches
+//     that a revoke waited for failed or are still held, or a commit of the
+//     interval covered them.
+//   - DeadlineExhausted says that the barrier took longer than it may: the time
+//     that one commit gets for the interval, RevokeTimeout for a revoke, up to
+//     the deadline of its context for Close.
+//   - Role is leader for the member that the group's coordinator chose to
+//     balance the group. A KIP848 group has none: all are followers.
+//   - AssignmentVersion counts the changes of what is owned. AssignmentDigest is
+//     the SHA-256 of one line a partition, "topic/number", in order of topic
+//     and number, each with a line feed.
+//
+// So a long LocalBarrier of a revoke is a slow or lost holder of a batch, a long
+// AlignedResume is the broker or a rebalance, and a long rest is OnCommit. A
+// commit that failed has a record like any other; Stats.CommitFailures counts
+// it.
+//
 // # Data loss upstream
 //
 // A log that was truncated, or a topic that was deleted and created again, is

@@ -2,15 +2,19 @@ package kafka_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log"
+	"net/http"
+	"net/http/httptest"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/tidemark-go/tidemark/adapters/kafka"
+	"github.com/tidemark-go/tidemark/core/timing"
 )
 
 // Batches go to workers as they come, and are acknowledged when their records
@@ -59,6 +63,61 @@ func Example() {
 	// pear at offset 1
 	// plum at offset 2
 	// committed 1 partition
+}
+
+// A Source that records its commits as barriers: the ledger is served page by
+// page, and lists what is stuck.
+func ExampleBarriers() {
+	brokers, stop := exampleBroker("orders", "apple", "pear")
+	defer stop()
+
+	ledger, err := timing.NewLedger(timing.DefaultCapacity)
+	if err != nil {
+		log.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	source, err := kafka.Open(ctx, kafka.Config{
+		Brokers:  brokers,
+		Group:    "billing",
+		Topics:   []string{"orders"},
+		ClientID: "billing-1",
+		Barriers: kafka.Barriers{Ledger: ledger}, // and Prometheus histograms, if there are any
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	pages := httptest.NewServer(timing.Handler(source, ledger))
+	defer pages.Close()
+
+	for delivered := 0; delivered < 2; {
+		batch, err := source.Poll(ctx)
+		if err != nil {
+			log.Fatal(err)
+		}
+		delivered += len(batch.Records)
+		batch.Ack.Done(nil)
+	}
+	if err := source.Close(ctx); err != nil {
+		log.Fatal(err)
+	}
+	answer, err := http.Get(pages.URL + "?limit=1")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer answer.Body.Close()
+	var page timing.Page
+	if err := json.NewDecoder(answer.Body).Decode(&page); err != nil {
+		log.Fatal(err)
+	}
+	for _, r := range page.Snapshot.Records {
+		fmt.Printf("commit %d as %v; handed off: %v\n", r.Attempt.Epoch, r.Role, r.DurableTailHandoff)
+	}
+	open, _ := ledger.OpenGuards()
+	fmt.Println(len(open), "open")
+	// Output:
+	// commit 1 as leader; handed off: true
+	// 0 open
 }
 
 // exampleBroker runs a broker in this process, with one record per value.

@@ -140,6 +140,9 @@ func (s *Source) forget(topic string) {
 		p.stale = committed
 	}
 	s.retire(gone, s.unqueue(nil, gone...))
+	if len(gone) > 0 {
+		s.assignmentChanged()
+	}
 	s.mu.Unlock()
 	for i, p := range gone {
 		s.reportLoss(p, losses[i])

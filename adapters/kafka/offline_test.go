@@ -24,6 +24,7 @@ func offline(t testing.TB, cfg Config) (*Source, *partition) {
 		t.Fatal(err)
 	}
 	t.Cleanup(s.cl.Close)
+	s.identify()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	p := s.parts.intern("in", 0)
@@ -114,7 +115,7 @@ func TestAnswerToACommitFromBeforeALossIsNotItsCommit(t *testing.T) {
 		}
 		b.Ack.Done(nil)
 	}
-	sent, offsets := s.collect(nil, func() {})
+	sent, offsets, _ := s.collect(nil, func() {}, nil, time.Time{})
 	if got := offsets["in"][0].Offset; got != 20 {
 		t.Fatalf("committing %d, want 20", got)
 	}
@@ -124,10 +125,10 @@ func TestAnswerToACommitFromBeforeALossIsNotItsCommit(t *testing.T) {
 	for _, c := range sent {
 		c.err = nil
 	}
-	if err := s.settle(sent); err != nil {
+	if err := s.settle(sent, nil); err != nil {
 		t.Fatal(err)
 	}
-	if _, offsets = s.collect(nil, func() {}); offsets["in"][0].Offset != 15 {
+	if _, offsets, _ = s.collect(nil, func() {}, nil, time.Time{}); offsets["in"][0].Offset != 15 {
 		t.Fatalf("the next commit is %v, want 15: back to where the log changed", offsets)
 	}
 }

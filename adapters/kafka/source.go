@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/tidemark-go/tidemark/core/checkpoint"
+	"github.com/tidemark-go/tidemark/core/timing"
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
@@ -72,6 +73,13 @@ type Source struct {
 	// unsaved counts partitions given up during Close with something
 	// acknowledged that is not committed.
 	unsaved int
+
+	// process is written by Open alone.
+	process timing.ProcessIdentity
+	role    groupRole
+	// attempts counts barriers that began.
+	attempts   uint64
+	assignment assignment
 
 	// commitSem holds a token while a commit is built, sent and settled.
 	commitSem chan struct{}

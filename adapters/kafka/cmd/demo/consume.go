@@ -79,6 +79,7 @@ func (d *demo) move(ctx context.Context, c *consumption) error {
 	if err != nil {
 		return err
 	}
+	d.barriers.Follow(source)
 	defer d.screen.Show(func() string { return d.progress(c, source.Stats()) })()
 
 	// Done when everything is committed, whoever did it.
@@ -126,6 +127,7 @@ func (d *demo) sourceConfig(t *pipeline.Tracker) kafka.Config {
 		PendingLimit:   d.opts.pending,
 		CommitInterval: d.opts.commitEvery,
 		SessionTimeout: sessionTimeout,
+		Barriers:       d.barriers.Barriers(),
 		Logger:         d.log,
 		OnCommit: func(_ string, partition int32, offset int64) {
 			t.Committed(partition, offset)

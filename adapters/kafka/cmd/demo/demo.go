@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/tidemark-go/tidemark/adapters/kafka/internal/console"
+	"github.com/tidemark-go/tidemark/adapters/kafka/internal/diagnose"
 	"github.com/tidemark-go/tidemark/adapters/kafka/internal/input"
 	"github.com/tidemark-go/tidemark/adapters/kafka/internal/lines"
 	"github.com/tidemark-go/tidemark/adapters/kafka/internal/producer"
@@ -27,13 +28,39 @@ type demo struct {
 	topic        string
 	cluster      *cluster
 	events, dead *sink.File
+
+	barriers *diagnose.Diagnostics
+	server   *diagnose.Server // nil without -http
 }
 
 // topicFor gives every input a topic of its own, so that what a topic holds
 // is never mistaken for another input.
 func topicFor(in *input.Input) string { return "tidemark-demo-" + in.ID }
 
+// run does the work, and then serves what is known about it, if it was asked
+// to.
 func (d *demo) run(ctx context.Context) (err error) {
+	if d.barriers, err = diagnose.New(d.opts.ledger); err != nil {
+		return err
+	}
+	if d.opts.http != "" {
+		if d.server, err = d.barriers.Listen(d.opts.http, d.log); err != nil {
+			return err
+		}
+		defer d.server.Close()
+	}
+	if err := d.work(ctx); err != nil || d.server == nil || ctx.Err() != nil {
+		return err
+	}
+	fprintf(d.out, "\nServing until Ctrl-C:")
+	for _, url := range d.server.URLs() {
+		fprintf(d.out, "  %s", url)
+	}
+	<-ctx.Done()
+	return nil
+}
+
+func (d *demo) work(ctx context.Context) (err error) {
 	if d.in, err = input.Load(ctx, d.opts.input); err != nil {
 		return err
 	}
@@ -82,6 +109,9 @@ func (d *demo) introduce() {
 	fprintf(d.out, "group    %s, %s, at most %s a batch, %s pending a partition", o.group,
 		console.Plural(int64(o.workers), "worker"), console.Plural(int64(o.batch), "line"), console.Plural(int64(o.pending), "batch"))
 	fprintf(d.out, "output   %s, dead letters in %s", o.out.Events, o.out.Dead)
+	if d.server != nil {
+		fprintf(d.out, "http     %s", strings.Join(d.server.URLs(), "  "))
+	}
 	fprintf(d.out, "a kill repeats at most %s (2 x %d partitions x %d pending x %d a batch) and loses none\n",
 		console.Plural(o.repeatBound(), "line"), o.partitions, o.pending, o.batch)
 }

@@ -173,7 +173,8 @@ func TestHelpTeaches(t *testing.T) {
 	}
 	text := p.out.String()
 	for _, want := range []string{"-input file", "-brokers host:port", "-group string", "-data directory", "-out directory", "-broker-only",
-		"-listen host:port", "-verify", "events.ndjson", "dead.ndjson", "Ctrl-C", "Exit codes", "kill -9"} {
+		"-listen host:port", "-verify", "-http host:port", "-ledger-capacity barriers", "/barriers/open", "/metrics",
+		"events.ndjson", "dead.ndjson", "Ctrl-C", "Exit codes", "kill -9"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the help lacks %q", want)
 		}

@@ -26,6 +26,7 @@ Usage:
   demo -input FILE                         your file
   demo -input FILE -brokers localhost:9092 your cluster
   demo -input FILE -verify                 is every line in the output?
+  demo -http 127.0.0.1:8080                and show how long commits took
   demo -broker-only -listen 127.0.0.1:9092 only the broker; stop it with Ctrl-C
 
 Options:
@@ -43,10 +44,28 @@ Files:
 Every object begins with src, line, partition and offset: which input, which
 line of it, and where in the topic it was. Output is appended, never replaced.
 
+Every commit is a checkpoint barrier. The summary lists the longest: whole is
+all of it, local the part until the offsets to commit are fixed, for which no
+batch is handed out, answer the part until the broker accepted them, while
+batches are. Of the last commit, local is the wait for batches being worked on.
+
+With -http the program stays after its work, until Ctrl-C, and answers:
+  /barriers           barriers that ended, as JSON, oldest first, ?limit=64 of
+                      them. For the next page ask ?after= the last sequence, with
+                      node_id, boot_incarnation and process_term of the page
+  /barriers/open      barriers that have begun and not ended: a broker that does
+                      not answer shows here, with the barrier's age_ns
+  /metrics            for Prometheus: the same durations as histograms
+  /                   this list, and who this process is
+410 says that records after the cursor are overwritten (-ledger-capacity), 409
+that the cursor is of another process or ahead, 400 that it lacks its process,
+503 that no group was joined (yet, or because there was nothing to read).
+
 To read everything again, name another -group. To start afresh, delete DATA
 and OUT. Another input gets a topic of its own.
 
-Ctrl-C once: finish what is being worked on, commit, print the summary.
+Ctrl-C once: finish what is being worked on, commit, print the summary. After
+the work, with -http: stop serving.
 Ctrl-C twice: stop at once.
 
 Exit codes:

@@ -11,6 +11,7 @@ import (
 
 	kafka "github.com/tidemark-go/tidemark/adapters/kafka"
 	"github.com/tidemark-go/tidemark/adapters/kafka/internal/sink"
+	"github.com/tidemark-go/tidemark/core/timing"
 )
 
 // options are the flags, checked.
@@ -26,6 +27,9 @@ type options struct {
 
 	brokerOnly, verify, verbose bool
 	listen                      string
+
+	http   string
+	ledger int
 }
 
 // Defaults of the flags.
@@ -61,6 +65,8 @@ func parseOptions(args []string, help io.Writer) (options, error) {
 	fs.IntVar(&o.maxLine, "max-line", defaultMaxLine, "longest line that is parsed, in `bytes`")
 	fs.DurationVar(&o.commitEvery, "commit-interval", defaultCommit, "time between commits")
 	fs.StringVar(&protocol, "protocol", kafka.Cooperative.String(), "how the group shares out partitions: cooperative, eager or kip848")
+	fs.StringVar(&o.http, "http", "", "`host:port` that serves barriers and metrics, and goes on after the work until Ctrl-C; empty is off")
+	fs.IntVar(&o.ledger, "ledger-capacity", timing.DefaultCapacity, "`barriers` that the ledger retains, rounded up to a power of two")
 	fs.BoolVar(&o.brokerOnly, "broker-only", false, "run nothing but the broker, until Ctrl-C")
 	fs.StringVar(&o.listen, "listen", "", "`host:port` the broker listens on; empty is a free port on this machine")
 	fs.BoolVar(&o.verify, "verify", false, "check that the output holds every line of the input, and do nothing else")
@@ -98,6 +104,7 @@ func (o *options) check() error {
 		{"batch", o.batch, 1, 100_000},
 		{"pending", o.pending, 1, 100_000},
 		{"max-line", o.maxLine, 1, largestLine},
+		{"ledger-capacity", o.ledger, 1, timing.MaxCapacity},
 	} {
 		if c.got < c.low || c.got > c.high {
 			return fmt.Errorf("-%s is %d, want %d to %d", c.name, c.got, c.low, c.high)
@@ -105,6 +112,14 @@ func (o *options) check() error {
 	}
 	if o.commitEvery < time.Millisecond || o.commitEvery > time.Minute {
 		return fmt.Errorf("-commit-interval is %v, want 1ms to 1m", o.commitEvery)
+	}
+	if o.http != "" {
+		if _, port, err := net.SplitHostPort(o.http); err != nil || port == "" {
+			return fmt.Errorf("-http %q: want host:port, such as 127.0.0.1:8080", o.http)
+		}
+		if o.brokerOnly || o.verify {
+			return errors.New("-http serves what the pipeline does, and -broker-only and -verify run none; drop one of them")
+		}
 	}
 	if o.listen != "" {
 		if len(o.brokers) > 0 {

@@ -28,6 +28,9 @@ func (d *demo) summarize(ctx context.Context, c *consumption) error {
 	left := d.printPartitions(ends, committed)
 	fprintf(d.out, "\nHow it went")
 	d.printRun(c)
+	if err := d.printBarriers(); err != nil {
+		return fmt.Errorf("summary: %w", err)
+	}
 	found, err := d.coverage(ctx)
 	if err != nil {
 		return fmt.Errorf("summary: %w", err)

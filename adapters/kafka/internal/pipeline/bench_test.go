@@ -13,11 +13,13 @@ import (
 
 	kafka "github.com/tidemark-go/tidemark/adapters/kafka"
 	"github.com/tidemark-go/tidemark/adapters/kafka/internal/broker"
+	"github.com/tidemark-go/tidemark/adapters/kafka/internal/diagnose"
 	"github.com/tidemark-go/tidemark/adapters/kafka/internal/input"
 	"github.com/tidemark-go/tidemark/adapters/kafka/internal/lines"
 	"github.com/tidemark-go/tidemark/adapters/kafka/internal/producer"
 	"github.com/tidemark-go/tidemark/adapters/kafka/internal/sample"
 	"github.com/tidemark-go/tidemark/adapters/kafka/internal/sink"
+	"github.com/tidemark-go/tidemark/core/timing"
 )
 
 // An operation of BenchmarkPipeline consumes a topic of so many lines with a
@@ -39,6 +41,7 @@ const (
 // broker, with the same parsing, writing and syncing:
 //
 //   - tidemark: four workers, committed is what is done without a gap
+//   - ledger: the same, and each commit is recorded as a barrier
 //   - marks: four workers, and the client commits the highest offset that any
 //     of them marked; unsafe, since an earlier batch may not be done
 //   - bare: one goroutine polls, parses, writes, syncs and marks
@@ -48,7 +51,8 @@ func BenchmarkPipeline(b *testing.B) {
 		name string
 		run  func(b *testing.B, addr, group string)
 	}{
-		{"tidemark", consumeTidemark},
+		{"tidemark", consumeTidemark(func() kafka.Barriers { return kafka.Barriers{} })},
+		{"ledger", consumeTidemark(benchBarriers)},
 		{"marks", consumeMarks},
 		{"bare", consumeBare},
 	} {
@@ -118,7 +122,21 @@ func benchConfig(b *testing.B, workers int) (cfg Config, remove func()) {
 
 var benchFetch = []kgo.Opt{kgo.FetchMaxBytes(4 << 20), kgo.FetchMaxPartitionBytes(512 << 10), kgo.FetchMaxWait(benchWait)}
 
-func consumeTidemark(b *testing.B, addr, group string) {
+// benchBarriers are those of a program that serves them: a ledger and
+// histograms.
+func benchBarriers() kafka.Barriers {
+	d, err := diagnose.New(timing.DefaultCapacity)
+	if err != nil {
+		panic(err)
+	}
+	return d.Barriers()
+}
+
+func consumeTidemark(barriers func() kafka.Barriers) func(b *testing.B, addr, group string) {
+	return func(b *testing.B, addr, group string) { consumeSource(b, addr, group, barriers()) }
+}
+
+func consumeSource(b *testing.B, addr, group string, barriers kafka.Barriers) {
 	cfg, remove := benchConfig(b, 4)
 	defer remove()
 	ctx, stop := context.WithTimeout(context.Background(), time.Minute)
@@ -133,6 +151,7 @@ func consumeTidemark(b *testing.B, addr, group string) {
 		BatchRecords: benchBatch, PendingLimit: benchPending, CommitInterval: benchCommit,
 		OnCommit: func(_ string, p int32, offset int64) { tracker.Committed(p, offset) },
 		Options:  benchFetch,
+		Barriers: barriers,
 	})
 	if err != nil {
 		b.Fatal(err)
