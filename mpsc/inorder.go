@@ -31,10 +31,10 @@ const (
 	// fullSegment is the number of cells of all but the first segments of a
 	// queue: one bit each in the consumer's seen word.
 	fullSegment = 64
-	// maxSpare segments are kept for reuse by one queue: enough for 8192
+	// maxSpare segments are kept for reuse by one queue: enough for 13000
 	// outstanding reservations to come and go without an allocation, and less
-	// than 256 KiB for an 8-byte T.
-	maxSpare = 144
+	// than 256 KiB for an 8-byte T, with what an Inbox keeps.
+	maxSpare = 208
 )
 
 // InOrder is a queue whose cells one goroutine, the producer, reserves in
@@ -57,7 +57,7 @@ const (
 // A stalled holder delays its own cell and those after it, nothing else.
 //
 // Memory: cells come in segments of 16, 16, 32, 64, 64, … cells. A passed
-// segment is used again by the same queue, up to 144 of them are kept.
+// segment is used again by the same queue, up to 208 of them are kept.
 //
 // Happens before: what the producer did before Reserve and each holder before
 // its Release happens before the Take or Advance that passes the cell.
