@@ -8,18 +8,20 @@ import (
 
 const root = "../../.."
 
-// TestDocumentIsWhatTheKeptFileGives: no figure in the document is typed.
-func TestDocumentIsWhatTheKeptFileGives(t *testing.T) {
-	doc, err := os.ReadFile(filepath.Join(root, "docs", "BENCHMARKS.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	want, err := generate(filepath.Join(root, "bench", "results", "figures.txt"), string(doc))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if want != string(doc) {
-		t.Error("docs/BENCHMARKS.md is not what bench/results/figures.txt gives; run: go run ./bench/cmd/doc")
+// TestDocumentsAreWhatTheKeptFileGives: no figure in a document is typed.
+func TestDocumentsAreWhatTheKeptFileGives(t *testing.T) {
+	for name, wanted := range map[string]part{"docs/BENCHMARKS.md": all, "README.md": short} {
+		doc, err := os.ReadFile(filepath.Join(root, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := generate(filepath.Join(root, "bench", "results", "figures.txt"), string(doc), wanted)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want != string(doc) {
+			t.Errorf("%s is not what bench/results/figures.txt gives; run: go run ./bench/cmd/doc", name)
+		}
 	}
 }
 
@@ -33,14 +35,14 @@ func TestFillWritesTheDocumentOnce(t *testing.T) {
 	if err := os.WriteFile(doc, raw, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := fill(in, doc); err == nil {
+	if err := fill(in, doc, all); err == nil {
 		t.Error("fill from a missing file succeeded")
 	}
 	text := "BenchmarkCheckpointCycle/impl=tidemark/partitions=4/tick=256/order=scrambled 1 5 ns/batch\n"
 	if err := os.WriteFile(in, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := fill(in, doc); err != nil {
+	if err := fill(in, doc, all); err != nil {
 		t.Fatal(err)
 	}
 	first, err := os.ReadFile(doc)
@@ -50,7 +52,7 @@ func TestFillWritesTheDocumentOnce(t *testing.T) {
 	if string(first) == string(raw) {
 		t.Error("fill from other figures left the document as it was")
 	}
-	if err := fill(in, doc); err != nil {
+	if err := fill(in, doc, all); err != nil {
 		t.Fatal(err)
 	}
 	if second, err := os.ReadFile(doc); err != nil || string(second) != string(first) {

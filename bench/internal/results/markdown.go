@@ -19,6 +19,8 @@ var (
 	whole  = []string{"channel", "tidemark"}
 	queues = []string{"channel", "mutex", "shared", "lane"}
 
+	ledgers = []string{"mutex", "trylock", "ring"}
+
 	rejectedCheckpoints = []string{"tidemark", "ackstack", "bitmap"}
 	rejectedQueues      = []string{"shared", "lane", "ring", "ticket", "stack"}
 )
@@ -39,6 +41,10 @@ var tables = []table{
 	{"queues", ".name:QueueBurst", "ns/msg", queues, "channel"},
 	{"queues", ".name:QueueProducers", "ns/msg", queues, "channel"},
 	{"queues", ".name:QueueBatches", "ns/msg", queues, "channel"},
+	{"ledger", ".name:LedgerAppend", "ns/record", ledgers, "mutex"},
+	{"ledger", ".name:LedgerAppend", "lost-%", ledgers, ""},
+	{"ledger", ".name:LedgerLatency", "p99.9-ns", ledgers, "mutex"},
+	{"ledger", ".name:LedgerPage", "ns/page", ledgers, "mutex"},
 	{"pipeline", ".name:Pipeline", "ns/op", []string{"bare", "marks", "tidemark"}, "bare"},
 	{"rejected", ".name:CheckpointCycle", "ns/batch", rejectedCheckpoints, "tidemark"},
 	{"rejected", ".name:CheckpointLive", "ns/batch", rejectedCheckpoints, "tidemark"},
@@ -54,6 +60,7 @@ func (s *Set) Sections() (map[string]string, error) {
 		return nil, err
 	}
 	parts["targets"] = markdownTargets(outcomes)
+	parts["headline"] = markdownHeadline(outcomes)
 	for _, t := range tables {
 		text, err := s.markdown(t)
 		if err != nil {
@@ -93,6 +100,36 @@ func markdownTargets(outcomes []Outcome) string {
 		}
 		fmt.Fprintf(&b, "| %s | %s | %s | %d | %s | %s | %s |\n", o.Name, Number(o.Max), Number(o.Value), o.N,
 			bounceText(o.Bounce), o.Regime, o.Verdict)
+	}
+	return b.String()
+}
+
+// headlines are the targets that a short table shows, with a text for those who
+// do not know the rows.
+var headlines = map[string]string{
+	"life cycle, 1 goroutine":                      "a batch from issue to watermark, one goroutine",
+	"life cycle, issuers: 4, a drain every 200 µs": "the same, 4 issuing goroutines, a drain every 200 µs",
+	"life cycle, issuers: 4, a drainer that spins": "the same, a drainer that never pauses",
+	"lane, burst, 1 goroutine":                     "a message in a burst, producer lane",
+	"shared push, burst, 1 goroutine":              "a message in a burst, shared push",
+	"lane, producers: 4":                           "a message, 4 producers with a lane each",
+	"shared push, producers: 4":                    "a message, 4 producers, shared push",
+	"shared push, producers: 4, consumer in Wait":  "the same, the consumer sleeps in Wait",
+}
+
+func markdownHeadline(outcomes []Outcome) string {
+	var b strings.Builder
+	b.WriteString("| nanoseconds, median | Go channel | Tidemark | ratio | samples | cores |\n|---|---|---|---|---|---|\n")
+	for _, o := range outcomes {
+		text, ok := headlines[o.Name]
+		if !ok {
+			continue
+		}
+		if o.Verdict == NotMeasured {
+			fmt.Fprintf(&b, "| %s | – | – | – | 0 | – |\n", text)
+			continue
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %d | %s |\n", text, Number(o.Against), Number(o.Own), Number(o.Value), o.N, o.Regime)
 	}
 	return b.String()
 }

@@ -166,7 +166,7 @@ const (
 )
 
 // crossCore are the topics with more than one goroutine.
-var crossCore = []string{"CheckpointLive", "CheckpointCross", "QueueProducers", "QueueBatches", "Pipeline"}
+var crossCore = []string{"CheckpointLive", "CheckpointCross", "QueueProducers", "QueueBatches", "LedgerAppend", "LedgerLatency", "Pipeline"}
 
 // pick returns the samples of one regime, if all sides have enough in it:
 // near rather than far.

@@ -2,6 +2,7 @@ package results
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"text/tabwriter"
 )
@@ -41,7 +42,30 @@ func Targets() []Target {
 		list = append(list, ratio(fmt.Sprintf("life cycle, %d partitions with one batch a tick", n), "CheckpointPartitions",
 			fmt.Sprintf("partitions=%d", n), "tidemark", "ns/batch", 0.35))
 	}
-	return append(append(list, queueTargets()...), costTargets()...)
+	return slices.Concat(list, queueTargets(), costTargets(), ledgerTargets())
+}
+
+// ledgerTargets are ratios to a ledger behind a mutex.
+func ledgerTargets() []Target {
+	var list []Target
+	add := func(name, topic, dims, unit string, limit float64) {
+		t := ratio(name, topic, dims, "ring", unit, limit)
+		t.Base = strings.Replace(t.Base, "/impl:channel", "/impl:mutex", 1)
+		list = append(list, t)
+	}
+	for i, n := range []int{1, 2, 4} {
+		add(fmt.Sprintf("ledger append, writers: %d, against a mutex", n), "LedgerAppend",
+			fmt.Sprintf("writers=%d readers=0", n), "ns/record", []float64{1.5, 2.4, 1.3}[i])
+	}
+	for _, n := range []int{1, 2, 4} {
+		add(fmt.Sprintf("ledger append, writers: %d, 2 readers, against a mutex", n), "LedgerAppend",
+			fmt.Sprintf("writers=%d readers=2", n), "ns/record", 1.5)
+	}
+	add("ledger append, p99.9, 2 readers, against a mutex", "LedgerLatency", "readers=2", "p99.9-ns", 0.3)
+	const own = ".name:LedgerAppend /writers:4 /readers:2 /impl:ring"
+	return append(list,
+		Target{"records lost, writers: 4, 2 readers, in %", own, "", "lost-%", 0},
+		Target{"allocations per record", own, "", "allocs/record", 0.001})
 }
 
 func queueTargets() []Target {
@@ -98,7 +122,9 @@ const (
 type Outcome struct {
 	Target
 	Value   float64
-	N       int // samples on the smaller side
+	Own     float64 // the median of Row
+	Against float64 // that of Base, if there is one
+	N       int     // samples on the smaller side
 	Regime  Regime
 	Bounce  float64
 	Verdict Verdict
@@ -121,9 +147,10 @@ func (s *Set) Check(t Target) (Outcome, error) {
 	}
 	o.Regime, sides = pick(topic, sides...)
 	sum := summarise(sides[0])
-	o.Value, o.N, o.Bounce = sum.Center, sum.N, sum.Bounce
+	o.Value, o.Own, o.N, o.Bounce = sum.Center, sum.Center, sum.N, sum.Bounce
 	if t.Base != "" {
 		base := summarise(sides[1])
+		o.Against = base.Center
 		o.Value /= base.Center
 		o.N = min(o.N, base.N)
 		o.Bounce = max(o.Bounce, base.Bounce)
