@@ -189,14 +189,35 @@ func (t *took) percentile(percent float64) float64 {
 	return float64(t.ns[min(int(float64(len(t.ns))*percent/100), len(t.ns)-1)])
 }
 
-// pollPause is how long a reader that has every record waits before it asks
-// again.
-const pollPause = 100 * time.Microsecond
+// readers page through a ledger while writers write.
+type readers struct {
+	n int
+	// pause is how long each waits after a page. Without one they read as fast
+	// as the ledger lets them, which is more from a ledger that blocks them
+	// less.
+	pause time.Duration
+}
 
-// pageOn pages through a ledger until stop is set and returns how many pages
-// that were not empty it got, and how many records. One that has all pauses;
-// one that falls behind resumes a little past the oldest.
-func pageOn(l ledgerSubject, stop *atomic.Bool) (pages, records int) {
+func (r readers) String() string {
+	switch {
+	case r.n == 0:
+		return "readers=0"
+	case r.pause == 0:
+		return fmt.Sprintf("readers=%d/pause=none", r.n)
+	}
+	return fmt.Sprintf("readers=%d/pause=%v", r.n, r.pause)
+}
+
+var (
+	noReaders = readers{}
+	paging    = readers{2, 200 * time.Microsecond}
+	pagingHot = readers{2, 0}
+)
+
+// page pages through a ledger until stop is set and returns how many pages it
+// got that were not empty, and how many records. A reader that falls behind
+// resumes a little past the oldest.
+func (r readers) page(l ledgerSubject, stop *atomic.Bool) (pages, records int) {
 	cursor := uint64(0)
 	for !stop.Load() {
 		s, err := l.SnapshotAfter(cursor, timing.MaxPageRecords)
@@ -215,24 +236,27 @@ func pageOn(l ledgerSubject, stop *atomic.Bool) (pages, records int) {
 		records += len(s.Records)
 		if len(s.Records) > 0 {
 			pages++
-		} else {
-			time.Sleep(pollPause)
+		}
+		if r.pause > 0 {
+			time.Sleep(r.pause)
+		} else if len(s.Records) == 0 {
+			runtime.Gosched()
 		}
 	}
 	return pages, records
 }
 
-// withReaders runs f while readers page through the ledger.
-func withReaders(l ledgerSubject, readers int, f func()) (pages, records int) {
+// during runs f while the readers page through the ledger.
+func (r readers) during(l ledgerSubject, f func()) (pages, records int) {
 	var wg sync.WaitGroup
 	var stop atomic.Bool
 	var mu sync.Mutex
-	for range readers {
+	for range r.n {
 		wg.Go(func() {
-			p, r := pageOn(l, &stop)
+			p, n := r.page(l, &stop)
 			mu.Lock()
 			pages += p
-			records += r
+			records += n
 			mu.Unlock()
 		})
 	}
@@ -243,13 +267,12 @@ func withReaders(l ledgerSubject, readers int, f func()) (pages, records int) {
 }
 
 // BenchmarkLedgerAppend has writers record as fast as they can, with and
-// without readers that page all the time. lost-% is how many of the records
-// were not taken.
+// without readers. lost-% is how many of the records were not taken.
 func BenchmarkLedgerAppend(b *testing.B) {
-	for _, readers := range []int{0, 2} {
+	for _, readers := range []readers{noReaders, paging, pagingHot} {
 		for _, writers := range []int{1, 2, 4} {
 			for _, im := range ledgers {
-				row(b, fmt.Sprintf("impl=%s/writers=%d/readers=%d", im.name, writers, readers), func(b *testing.B) {
+				row(b, fmt.Sprintf("impl=%s/writers=%d/%v", im.name, writers, readers), func(b *testing.B) {
 					appendRecords(b, im.create, writers, readers)
 				})
 			}
@@ -257,14 +280,14 @@ func BenchmarkLedgerAppend(b *testing.B) {
 	}
 }
 
-func appendRecords(b *testing.B, create func() ledgerSubject, writers, readers int) {
+func appendRecords(b *testing.B, create func() ledgerSubject, writers int, readers readers) {
 	const total = 1 << 20
 	var c clock
 	var lost atomic.Int64
 	n, pages, records := 0, 0, 0
 	for b.Loop() {
 		l := create()
-		p, r := withReaders(l, readers, func() {
+		p, r := readers.during(l, func() {
 			var wg sync.WaitGroup
 			c.begin()
 			for range writers {
@@ -275,7 +298,7 @@ func appendRecords(b *testing.B, create func() ledgerSubject, writers, readers i
 		})
 		pages, records, n = pages+p, records+r, n+total
 	}
-	if readers > 0 {
+	if readers.n > 0 {
 		c.allocs = 0 // those of the pages
 	}
 	c.report(b, n, "record", "records")
@@ -287,26 +310,26 @@ func appendRecords(b *testing.B, create func() ledgerSubject, writers, readers i
 }
 
 // BenchmarkLedgerLatency tells how long one writer takes for a record, by
-// percentiles, while two readers page all the time. The two readings of the
+// percentiles, with and without readers. The two readings of the
 // clock around each record are part of every figure.
 func BenchmarkLedgerLatency(b *testing.B) {
-	for _, readers := range []int{0, 2} {
+	for _, readers := range []readers{noReaders, paging, pagingHot} {
 		for _, im := range ledgers {
-			row(b, fmt.Sprintf("impl=%s/writers=1/readers=%d", im.name, readers), func(b *testing.B) {
+			row(b, fmt.Sprintf("impl=%s/writers=1/%v", im.name, readers), func(b *testing.B) {
 				latency(b, im.create, readers)
 			})
 		}
 	}
 }
 
-func latency(b *testing.B, create func() ledgerSubject, readers int) {
+func latency(b *testing.B, create func() ledgerSubject, readers readers) {
 	const total = 1 << 19
 	var all took
 	lost := 0
 	for b.Loop() {
 		l := create()
 		t := took{make([]uint32, 0, total)}
-		withReaders(l, readers, func() { lost += l.time(total, &t) })
+		readers.during(l, func() { lost += l.time(total, &t) })
 		all.ns = append(all.ns, t.ns...)
 	}
 	slices.Sort(all.ns)

@@ -54,11 +54,11 @@ func (r *Ring[T]) takeNumber() (seq uint64, ok bool) {
 }
 
 // claimUsual claims the position in the usual case: the record of the lap
-// before is there, in the buffer that the position started with, and nobody
-// holds it. The word is guessed, because a load before the CAS would fetch the
-// cache line from another core twice: once to read and once to write.
+// before is there, in the buffer that is expected, and nobody holds it. The
+// word is guessed, because a load before the CAS would fetch the cache line
+// from another core twice: once to read and once to write.
 func (r *Ring[T]) claimUsual(p *slot[T], seq uint64) (claimed uint64, ok bool) {
-	w := r.lap(seq) - r.lapOne | r.index(seq)*bufferOne
+	w := r.lap(seq) - r.lapOne | uint64(r.expected[r.index(seq)].Load())*bufferOne
 	claimed = w + r.lapOne + writingBit
 	return claimed, p.word.CompareAndSwap(w, claimed) // the buffer is ours from here
 }
@@ -72,6 +72,7 @@ func (r *Ring[T]) claim(p *slot[T], seq uint64) (claimed uint64, ok bool) {
 		switch result {
 		case claimDone:
 			r.settle(w, spare)
+			r.expected[r.index(seq)].Store(r.layout.buffer(claimed))
 			return claimed, true
 		case claimLapped:
 			return 0, false

@@ -25,6 +25,9 @@ func LapBits(capacityBits int) int {
 	return n
 }
 
+// Index returns where the position of a sequence number lies in memory.
+func (r *Ring[T]) Index(seq uint64) uint64 { return r.index(seq) }
+
 // Word returns the word of a slot.
 func (r *Ring[T]) Word(slot int) uint64 { return r.slots[slot].word.Load() }
 

@@ -17,9 +17,13 @@ const MaxCapacity = 1 << 24
 // Ring is a ring of records of type T. Make one with New. All methods may be
 // called from any goroutine at any time. A Ring must not be copied.
 type Ring[T any] struct {
-	// Written by New alone.
-	layout
-	slots []slot[T]
+	layout // written by New alone
+	slots  []slot[T]
+
+	// expected is the buffer at each position, as far as is known. Every append
+	// loads it; one that did not find it there stores what it left. It may be
+	// wrong, which costs the next append at the position a second try.
+	expected []atomics.Uint32
 
 	// nearEnd is set, for good, by whoever takes a sequence number close to
 	// the largest one. Every append loads it: from then on numbers are handed
@@ -91,13 +95,14 @@ func newAt[T any](capacity int, next uint64) (*Ring[T], error) {
 	if high, low := bits.Mul64(size, 1<<capacityBits); high != 0 || low > math.MaxInt {
 		return nil, fmt.Errorf("ringbuf: %d records with %d bytes each are beyond the address space", 1<<capacityBits, size)
 	}
-	r := &Ring[T]{layout: layoutOf(capacityBits), slots: make([]slot[T], 1<<capacityBits)}
+	r := &Ring[T]{layout: layoutOf(capacityBits), slots: make([]slot[T], 1<<capacityBits), expected: make([]atomics.Uint32, 1<<capacityBits)}
 	for i := range r.slots {
 		// The newest records are those of the last lap below next. Before the
 		// first record their numbers wrap to the lap before the first.
 		seq := next - 1 - uint64(i)
 		p := r.at(seq)
 		p.word.Store(r.lap(seq) | r.index(seq)*bufferOne)
+		r.expected[r.index(seq)].Store(uint32(r.index(seq)))
 		p.home.cell.seq = seq
 	}
 	r.next.Store(next)

@@ -207,6 +207,28 @@ func TestLapsAreWide(t *testing.T) {
 	}
 }
 
+// Each lap has every position once, always at the same place, and those of
+// consecutive records lie apart.
+func TestPositionsOfALap(t *testing.T) {
+	eachRing(t, func(t *testing.T, capacity int) {
+		r, err := ringbuf.New[byte](capacity)
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen := make([]bool, capacity)
+		for seq := range uint64(capacity) {
+			i := r.Index(seq)
+			if seen[i] || r.Index(seq+uint64(capacity)) != i || r.Index(seq+1<<60) != i {
+				t.Fatalf("record %d is at place %d, which is wrong", seq, i)
+			}
+			seen[i] = true
+			if next := r.Index(seq + 1); capacity >= 64 && max(i, next)-min(i, next) < uint64(capacity)/8 {
+				t.Errorf("records %d and %d lie at %d and %d", seq, seq+1, i, next)
+			}
+		}
+	})
+}
+
 func TestNothingIsAllocatedInSteadyState(t *testing.T) {
 	r, err := ringbuf.New[payload](64)
 	if err != nil {

@@ -22,7 +22,7 @@ func NewLedgerAt(capacity int, next, losses uint64) *Ledger {
 	slots := ring.FieldByName("slots")
 	for i := range slots.Len() {
 		seq := next - 1 - uint64(i)
-		slot := slots.Index(int(seq * 5 & mask))
+		slot := slots.Index(indexOf(ring, seq))
 		word := (*atomics.Uint64)(slot.FieldByName("word").Addr().UnsafePointer())
 		buffer := word.Load() & ring.FieldByName("bufferMask").Uint()
 		word.Store(seq&^mask<<shift | buffer)
@@ -34,6 +34,12 @@ func NewLedgerAt(capacity int, next, losses uint64) *Ledger {
 	l.unbound = next
 	l.losses.Store(losses)
 	return l
+}
+
+// indexOf returns where the ring keeps a record.
+func indexOf(ring reflect.Value, seq uint64) int {
+	mask, within, stream := ring.FieldByName("mask").Uint(), ring.FieldByName("within").Uint(), ring.FieldByName("stream").Uint()
+	return int(seq&mask>>within | seq<<stream&mask)
 }
 
 // HoldNext makes the ledger's position for the next record look as if its
@@ -49,7 +55,7 @@ func (l *Ledger) HoldNext() {
 // as fit were at it.
 func (l *Ledger) FillWithReaders(seq uint64) {
 	ring := reflect.ValueOf(l.ring).Elem()
-	slot := ring.FieldByName("slots").Index(int(seq * 5 & ring.FieldByName("mask").Uint()))
+	slot := ring.FieldByName("slots").Index(indexOf(ring, seq))
 	word := (*atomics.Uint64)(slot.FieldByName("word").Addr().UnsafePointer())
 	word.Store(word.Load() | 1<<11 - 2)
 }
