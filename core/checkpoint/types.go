@@ -86,7 +86,7 @@ var (
 	// ErrPendingLimit: the partition has as many pending batches as
 	// WithPendingLimit allows. Take watermarks, then issue again.
 	ErrPendingLimit = errors.New("checkpoint: pending limit reached")
-	// ErrSequenceExhausted: the admission has issued 2^40-1 batches, the
+	// ErrSequenceExhausted: the admission has issued 2^40 batches, the
 	// most one can. Revoke the partition and extend the epoch by it.
 	ErrSequenceExhausted = errors.New("checkpoint: batch sequence exhausted")
 	// ErrWaiting: another goroutine is in Wait already.
