@@ -25,7 +25,7 @@ import (
 func init() {
 	units = append(units, []struct{ unit, better string }{
 		{"ns/record", "lower"}, {"records/s", "higher"}, {"allocs/record", "lower"},
-		{"lost-%", "lower"}, {"records/page", "higher"}, {"pages/s", "higher"}, {"ns/page", "lower"},
+		{"lost-%", "lower"}, {"records/page", "higher"}, {"pages/s", "higher"}, {"ns/page", "lower"}, {"allocs/page", "lower"},
 		{"p50-ns", "lower"}, {"p99-ns", "lower"}, {"p99.9-ns", "lower"},
 	}...)
 }
@@ -189,30 +189,13 @@ func (t *took) percentile(percent float64) float64 {
 	return float64(t.ns[min(int(float64(len(t.ns))*percent/100), len(t.ns)-1)])
 }
 
-// readers page through a ledger while writers write.
-type readers struct {
-	n int
-	// pause is how long each waits after a page. Without one they read as fast
-	// as the ledger lets them, which is more from a ledger that blocks them
-	// less.
-	pause time.Duration
-}
+// pollPause is how long a reader that has every record waits before it asks
+// again.
+const pollPause = 100 * time.Microsecond
 
-func (r readers) String() string {
-	switch {
-	case r.n == 0:
-		return "readers=0"
-	case r.pause == 0:
-		return fmt.Sprintf("readers=%d/pause=none", r.n)
-	}
-	return fmt.Sprintf("readers=%d/pause=%v", r.n, r.pause)
-}
-
-var (
-	noReaders = readers{}
-	paging    = readers{2, 200 * time.Microsecond}
-	pagingHot = readers{2, 0}
-)
+// readers page through a ledger while writers write: each reads all there is,
+// pauses, and asks again.
+type readers int
 
 // page pages through a ledger until stop is set and returns how many pages it
 // got that were not empty, and how many records. A reader that falls behind
@@ -237,10 +220,10 @@ func (r readers) page(l ledgerSubject, stop *atomic.Bool) (pages, records int) {
 		if len(s.Records) > 0 {
 			pages++
 		}
-		if r.pause > 0 {
-			time.Sleep(r.pause)
+		if !s.HasMore {
+			time.Sleep(pollPause)
 		} else if len(s.Records) == 0 {
-			runtime.Gosched()
+			runtime.Gosched() // the next record is being written
 		}
 	}
 	return pages, records
@@ -251,7 +234,7 @@ func (r readers) during(l ledgerSubject, f func()) (pages, records int) {
 	var wg sync.WaitGroup
 	var stop atomic.Bool
 	var mu sync.Mutex
-	for range r.n {
+	for range r {
 		wg.Go(func() {
 			p, n := r.page(l, &stop)
 			mu.Lock()
@@ -269,10 +252,10 @@ func (r readers) during(l ledgerSubject, f func()) (pages, records int) {
 // BenchmarkLedgerAppend has writers record as fast as they can, with and
 // without readers. lost-% is how many of the records were not taken.
 func BenchmarkLedgerAppend(b *testing.B) {
-	for _, readers := range []readers{noReaders, paging, pagingHot} {
+	for _, readers := range []readers{0, 2} {
 		for _, writers := range []int{1, 2, 4} {
 			for _, im := range ledgers {
-				row(b, fmt.Sprintf("impl=%s/writers=%d/%v", im.name, writers, readers), func(b *testing.B) {
+				row(b, fmt.Sprintf("impl=%s/writers=%d/readers=%d", im.name, writers, readers), func(b *testing.B) {
 					appendRecords(b, im.create, writers, readers)
 				})
 			}
@@ -298,10 +281,11 @@ func appendRecords(b *testing.B, create func() ledgerSubject, writers int, reade
 		})
 		pages, records, n = pages+p, records+r, n+total
 	}
-	if readers.n > 0 {
-		c.allocs = 0 // those of the pages
+	c.report(b, n, "record", "")
+	b.ReportMetric(float64(n)/c.total.Seconds(), "records/s")
+	if readers == 0 { // with readers their pages would count
+		b.ReportMetric(float64(c.allocs)/float64(n), "allocs/record")
 	}
-	c.report(b, n, "record", "records")
 	b.ReportMetric(100*float64(lost.Load())/float64(n), "lost-%")
 	if pages > 0 {
 		b.ReportMetric(float64(records)/float64(pages), "records/page")
@@ -310,12 +294,12 @@ func appendRecords(b *testing.B, create func() ledgerSubject, writers int, reade
 }
 
 // BenchmarkLedgerLatency tells how long one writer takes for a record, by
-// percentiles, with and without readers. The two readings of the
-// clock around each record are part of every figure.
+// percentiles, with and without readers. The two readings of the clock around
+// each record are part of every figure.
 func BenchmarkLedgerLatency(b *testing.B) {
-	for _, readers := range []readers{noReaders, paging, pagingHot} {
+	for _, readers := range []readers{0, 2} {
 		for _, im := range ledgers {
-			row(b, fmt.Sprintf("impl=%s/writers=1/%v", im.name, readers), func(b *testing.B) {
+			row(b, fmt.Sprintf("impl=%s/writers=1/readers=%d", im.name, readers), func(b *testing.B) {
 				latency(b, im.create, readers)
 			})
 		}
@@ -347,13 +331,18 @@ func BenchmarkLedgerPage(b *testing.B) {
 			row(b, fmt.Sprintf("impl=%s/records=%d", im.name, size), func(b *testing.B) {
 				l := im.create()
 				l.write(timing.DefaultCapacity)
-				b.ReportAllocs()
+				var c clock
+				n := 0
+				c.begin()
 				for b.Loop() {
 					s, err := l.SnapshotAfter(100, size)
 					if err != nil || len(s.Records) != size {
 						b.Fatalf("%d records, %v", len(s.Records), err)
 					}
+					n++
 				}
+				c.end()
+				c.report(b, n, "page", "pages")
 			})
 		}
 	}
