@@ -5,6 +5,7 @@ import (
 
 	"github.com/tidemark-go/tidemark/internal/atomics"
 	"github.com/tidemark-go/tidemark/internal/pad"
+	"github.com/tidemark-go/tidemark/internal/pointers"
 )
 
 // A cell's word is stamp(40) | holders(23) | failed(1).
@@ -113,7 +114,7 @@ func (q *InOrder[T, O]) Init(inbox *Inbox[T, O], owner *O) {
 	}
 	q.owner = owner
 	q.inbox = inbox
-	q.clear = holdsPointers(reflect.TypeFor[T]())
+	q.clear = pointers.In(reflect.TypeFor[T]())
 }
 
 // Owner returns what Init was given.
@@ -239,24 +240,3 @@ func (q *InOrder[T, O]) reserved() uint64 {
 
 // stampOf returns the stamp of a cell that holds sequence number seq.
 func stampOf(seq uint64) uint64 { return (seq + 1) << stampShift >> stampShift }
-
-// holdsPointers reports whether a value of type t can keep memory alive.
-func holdsPointers(t reflect.Type) bool {
-	switch t.Kind() {
-	case reflect.Bool, reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
-		reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr,
-		reflect.Float32, reflect.Float64, reflect.Complex64, reflect.Complex128:
-		return false
-	case reflect.Array:
-		return t.Len() > 0 && holdsPointers(t.Elem())
-	case reflect.Struct:
-		for i := range t.NumField() {
-			if holdsPointers(t.Field(i).Type) {
-				return true
-			}
-		}
-		return false
-	default:
-		return true
-	}
-}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/tidemark-go/tidemark/internal/atomics"
 	"github.com/tidemark-go/tidemark/internal/pad"
+	"github.com/tidemark-go/tidemark/internal/pointers"
 )
 
 // Queue is an unbounded queue of many producers and one consumer. Make one
@@ -67,7 +68,7 @@ func New[T any](opts ...Option) *Queue[T] {
 		segmentSize: c.segmentSize,
 		firstGen:    c.firstGen,
 		start:       c.start,
-		zeroing:     holdsPointers(element),
+		zeroing:     pointers.In(element),
 		parker:      atomics.NewParker(),
 		pool:        queuePool[T]{limit: c.maxFree},
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/tidemark-go/tidemark/internal/atomics"
 	"github.com/tidemark-go/tidemark/internal/pad"
+	"github.com/tidemark-go/tidemark/internal/pointers"
 )
 
 // MaxCapacity is the largest capacity of a ring.
@@ -87,7 +88,7 @@ func newAt[T any](capacity int, next uint64) (*Ring[T], error) {
 	if capacity < 1 || capacity > MaxCapacity {
 		return nil, fmt.Errorf("ringbuf: capacity is %d, legal are 1 to %d", capacity, MaxCapacity)
 	}
-	if t := reflect.TypeFor[T](); holdsPointers(t) {
+	if t := reflect.TypeFor[T](); pointers.In(t) {
 		return nil, fmt.Errorf("ringbuf: a record of type %v holds pointers; legal are types without any, such as numbers, arrays and structs of them", t)
 	}
 	capacityBits := bits.Len(uint(capacity - 1))
@@ -144,25 +145,4 @@ func (r *Ring[T]) buffer(id uint32) *buffer[T] {
 		return &r.slots[id].home
 	}
 	return r.spares.buffer(int(id) - len(r.slots) + firstSpares)
-}
-
-// holdsPointers reports whether a value of type t can keep memory alive.
-func holdsPointers(t reflect.Type) bool {
-	switch t.Kind() {
-	case reflect.Bool, reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
-		reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr,
-		reflect.Float32, reflect.Float64, reflect.Complex64, reflect.Complex128:
-		return false
-	case reflect.Array:
-		return t.Len() > 0 && holdsPointers(t.Elem())
-	case reflect.Struct:
-		for i := range t.NumField() {
-			if holdsPointers(t.Field(i).Type) {
-				return true
-			}
-		}
-		return false
-	default:
-		return true
-	}
 }
