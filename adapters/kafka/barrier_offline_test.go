@@ -1,6 +1,7 @@
 package kafka
 
 import (
+	"context"
 	"crypto/sha256"
 	"hash/fnv"
 	"slices"
@@ -185,18 +186,26 @@ func commits(s *Source, err error) {
 	b.end()
 }
 
-func TestABarrierThatTookLongerThanItsCommitMaySaysSo(t *testing.T) {
+func TestACommitWhoseTimeRanOutSaysSo(t *testing.T) {
 	l := newLedger(t)
 	s, p := offline(t, Config{Barriers: Barriers{Ledger: l}})
 	s.assignmentChanged()
-	for i, deadline := range []time.Time{time.Now().Add(-time.Second), time.Now().Add(time.Hour), {}} {
-		delivering(t, s, p)
-		_, _, b := s.collect(nil, func() {}, nil, deadline)
-		b.end()
-		page, err := l.SnapshotAfter(uint64(i), 1)
-		if err != nil || len(page.Records) != 1 || page.Records[0].DeadlineExhausted != (i == 0) {
-			t.Fatalf("deadline %v: %+v, %v", deadline, page, err)
-		}
+	delivering(t, s, p)
+	commits(s, nil) // without a deadline
+	delivering(t, s, p)
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	s.mu.Lock() // as if somebody held the commit up
+	answered := make(chan error)
+	go func() { answered <- s.commit(ctx, nil, nil) }()
+	<-ctx.Done()
+	s.mu.Unlock()
+	if err := <-answered; err == nil {
+		t.Fatal("committed without a broker")
+	}
+	page, err := l.SnapshotAfter(0, 2)
+	if err != nil || len(page.Records) != 2 || page.Records[0].DeadlineExhausted || !page.Records[1].DeadlineExhausted {
+		t.Fatalf("%+v, %v, want that the second one's deadline passed", page, err)
 	}
 }
 
