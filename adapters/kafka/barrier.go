@@ -48,11 +48,12 @@ func (s *Source) identify() {
 	}
 }
 
-// nodeID is the FNV-1a hash of a client id, which must not be zero.
+// nodeID is 53 bits of the FNV-1a hash of a client id, which must not be zero:
+// what reads JSON numbers as floating point gets them whole.
 func nodeID(clientID string) uint64 {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(clientID)) // a hash takes everything
-	return max(h.Sum64(), 1)
+	return max(h.Sum64()>>11, 1)
 }
 
 // LiveProcessIdentity returns who this Source is in the records of its

@@ -48,6 +48,7 @@ Every commit is a checkpoint barrier. The summary lists the longest: whole is
 all of it, local the part until the offsets to commit are fixed, for which no
 batch is handed out, answer the part until the broker accepted them, while
 batches are. Of the last commit, local is the wait for batches being worked on.
+(In JSON and metrics: pipeline_stall, local_barrier and aligned_resume.)
 
 With -http the program stays after its work, until Ctrl-C, and answers:
   /barriers           barriers that ended, as JSON, oldest first, ?limit=64 of
@@ -59,17 +60,22 @@ With -http the program stays after its work, until Ctrl-C, and answers:
   /                   this list, and who this process is
 410 says that records after the cursor are overwritten (-ledger-capacity), 409
 that the cursor is of another process or ahead, 400 that it lacks its process,
-503 that no group was joined (yet, or because there was nothing to read).
+503 that no group was joined (yet, or because there was nothing to read). After
+410 take the process from / and ask ?after= a little above the
+oldest_retained_sequence of the answer:
+  curl 'localhost:8080/barriers?after=40&node_id=N&boot_incarnation=UUID&process_term=1'
 
-To read everything again, name another -group. To start afresh, delete DATA
-and OUT. Another input gets a topic of its own.
+To read everything again, name another -group; a new -out alone gets nothing of
+what the group has committed. To start afresh, delete DATA and OUT. Another
+input gets a topic of its own.
 
 Ctrl-C once: finish what is being worked on, commit, print the summary. After
 the work, with -http: stop serving.
 Ctrl-C twice: stop at once.
 
 Exit codes:
-  0    done, or stopped by one Ctrl-C with everything committed
+  0    done, or stopped by one Ctrl-C: what was worked on is committed, the
+       rest is left for the next run; the last lines say which
   1    failed; the message says what to do. Run again to go on
   2    wrong option, or input that cannot be read
   130  stopped at once by a second Ctrl-C

@@ -37,9 +37,15 @@ func (d *demo) summarize(ctx context.Context, c *consumption) error {
 	}
 	fprintf(d.out, "\nThe output, read back")
 	found.print(d.out, d.in.Lines)
-	if left > 0 {
+	missing := d.in.Lines - found.seen.Len()
+	switch {
+	case left > 0:
 		fprintf(d.out, "\nNot finished: %s to go. Run the same again to go on.", console.Plural(left, "line"))
-	} else {
+	case missing > 0:
+		fprintf(d.out, "\nFinished, but %s not in this output: the group %s has committed them in an earlier run\n"+
+			"or by another member, into another output. Name another -group to read everything again.",
+			console.Plural(missing, "line"), d.opts.group)
+	default:
 		fprintf(d.out, "\nFinished: everything is committed. The same again would read nothing.")
 	}
 	return nil

@@ -38,7 +38,7 @@ func verify(ctx context.Context, o options, out io.Writer) error {
 	}
 	c.print(out, in.Lines)
 	if n := in.Lines - c.seen.Len(); n > 0 {
-		return fmt.Errorf("%s of %s missing from the output, line %d the first; run the demo on it until it is finished",
+		return fmt.Errorf("%s of %s missing from the output, line %d the first; run the demo on it until it is finished, or, if its group has committed them into another output, with another -group",
 			console.Plural(n, "line"), in.Name, c.seen.FirstMissing())
 	}
 	if c.damaged > 0 {
