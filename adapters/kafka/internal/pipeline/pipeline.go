@@ -100,6 +100,9 @@ func (p *pipeline) poll(ctx context.Context, src Source) error {
 		}
 		if err := ahead.wait(ctx, batch); err != nil {
 			batch.Ack.Done(err) // it is delivered again, to whoever comes next
+			if errors.Is(err, errGone) {
+				continue
+			}
 			return err
 		}
 		if p.cfg.OnFetch != nil {

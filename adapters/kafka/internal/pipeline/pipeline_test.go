@@ -364,11 +364,13 @@ func TestTheWindowBeginsWhereReadingDoes(t *testing.T) {
 	}
 }
 
-func TestTheWindowLetsPassWhatIsNoLongerOwned(t *testing.T) {
+func TestTheWindowDropsWhatIsNoLongerOwned(t *testing.T) {
 	cfg, _ := config(t)
 	cfg.Window = 10
 	s := script(t, 1, 30, 10)
-	if stats, err := run(t, s, cfg); err != nil || stats.Events.Load() != 300 {
-		t.Errorf("%d lines, %v; want 300", stats.Events.Load(), err)
+	// The first batch fits. The others would have to wait for a commit of a
+	// partition that is somebody else's by now.
+	if stats, err := run(t, s, cfg); err != nil || stats.Events.Load() != 10 {
+		t.Errorf("%d lines, %v; want the 10 that fit", stats.Events.Load(), err)
 	}
 }

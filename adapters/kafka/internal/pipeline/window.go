@@ -16,9 +16,13 @@ const (
 	lastLook = 5 * time.Second
 )
 
-// errWindow fails a batch that would have to be written although too much is
-// not committed.
-var errWindow = errors.New("pipeline: too much is not committed")
+var (
+	// errWindow fails a batch that would have to be written although too much
+	// is not committed.
+	errWindow = errors.New("pipeline: too much is not committed")
+	// errGone fails a batch whose partition was taken away while it waited.
+	errGone = errors.New("pipeline: the partition is no longer owned")
+)
 
 // window bounds, partition by partition, how far the pipeline works ahead of
 // the commits. Whatever is ahead of them at a crash is delivered again, so
@@ -33,8 +37,10 @@ type window struct {
 	from map[int32]int64
 }
 
-// wait returns when the batch fits into the window of its partition. A batch
-// of a partition that was taken away passes: its Ack no longer counts.
+// wait returns nil when the batch fits into the window of its partition. It
+// returns errGone if the partition was taken away meanwhile: the batch is
+// delivered again, its Ack no longer counts, and to write it would only add to
+// what is repeated.
 func (w *window) wait(ctx context.Context, b kafka.Batch) error {
 	if w.limit == 0 {
 		return nil
@@ -47,7 +53,7 @@ func (w *window) wait(ctx context.Context, b kafka.Batch) error {
 	for last-w.from[b.Partition] >= w.limit {
 		committed, owned := w.look(b)
 		if !owned {
-			return nil
+			return errGone
 		}
 		if committed > w.from[b.Partition] {
 			w.from[b.Partition] = committed
