@@ -200,6 +200,10 @@ func (q *InOrder[T, O]) reuse() *Segment[T, O] {
 	return s
 }
 
+// Forget drops the segments that the producer keeps for reuse: it will not
+// reserve any more. Producer only.
+func (q *InOrder[T, O]) Forget() { q.free = nil }
+
 // Outstanding returns how many cells are reserved and not taken. Any
 // goroutine may call it, at any time. It never counts too few; while Take
 // or Advance runs it may still count what they take.

@@ -144,6 +144,9 @@ func (q *InOrder[T, O]) Discard(reuse bool) {
 		s = next
 	}
 	q.head = nil
+	if !reuse {
+		q.returned.Swap(nil) // an old Reservation must not keep them alive
+	}
 }
 
 // unchain takes a segment that has a known successor out of the chain of a

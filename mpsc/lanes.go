@@ -90,6 +90,7 @@ func (q *Queue[T]) prune() {
 // sweepLane takes what lane p had when the sweep came to it.
 func (q *Queue[T]) sweepLane(p *Producer[T], k *queueSink[T]) {
 	end := p.tail.Load()
+	p.cons.seen = end // before a callback that may not return
 	for n := (end&^laneSealed - p.cons.taken) / laneStep; n > 0 && k.n < k.max; {
 		if p.cons.pos == len(p.cons.head.cells) {
 			q.passLane(p)
@@ -105,7 +106,6 @@ func (q *Queue[T]) sweepLane(p *Producer[T], k *queueSink[T]) {
 		}
 		k.commit()
 	}
-	p.cons.seen = end
 	p.cons.dead = end == p.cons.taken|laneSealed
 }
 

@@ -25,12 +25,14 @@ func (q *Queue[T]) Wait(ctx context.Context) error {
 	q.enter("Wait")
 	defer q.leave(0)
 	for {
+		// The context first: what is published before it is done must be found.
+		err := ctx.Err()
 		if ready, done := q.look(); ready {
 			return nil
 		} else if done {
 			return ErrClosed
 		}
-		if err := ctx.Err(); err != nil {
+		if err != nil {
 			return err
 		}
 		// One turn for the producers first: what they push while the consumer

@@ -48,6 +48,10 @@ func (c *Checkpointer) Drain() DrainStats {
 // A waiter uses no CPU and costs producers one load, and a wake-up when
 // something comes.
 func (c *Checkpointer) Wait(ctx context.Context) error {
+	c.mustBeMade()
+	if ctx == nil {
+		panic("checkpoint: Checkpointer.Wait needs a context, got nil")
+	}
 	if c.waiting.Swap(true) {
 		return ErrWaiting
 	}

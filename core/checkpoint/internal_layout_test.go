@@ -1,6 +1,7 @@
 package checkpoint
 
 import (
+	"runtime"
 	"strings"
 	"testing"
 	"unsafe"
@@ -124,4 +125,50 @@ func TestAckSetGivesItsArrayBack(t *testing.T) {
 	if n := cap(set.entries); n > keptEntries {
 		t.Errorf("room for %d entries kept while 10 are used", n)
 	}
+}
+
+// A handle of an admission that has ended keeps its own segment alive, not
+// what the admission kept for reuse.
+func TestAnOldHandleKeepsNoSpareSegments(t *testing.T) {
+	c := New()
+	if err := c.BeginEpoch(1); err != nil {
+		t.Fatal(err)
+	}
+	i := c.Issuer()
+	var held []Ack
+	for range 20 {
+		if err := c.ExtendEpoch(3); err != nil {
+			t.Fatal(err)
+		}
+		acks := make([]Ack, 8000)
+		for n := range acks {
+			acks[n], _ = i.Issue(3, int64(n))
+		}
+		for _, a := range acks {
+			a.Release()
+		}
+		c.Drain()
+		c.TakeWatermarks(nil)
+		a, _ := i.Issue(3, 8000)
+		held = append(held, a)
+		c.Revoke(3)
+		c.Drain()
+	}
+	if _, err := i.Issue(9, 1); err != nil { // the issuer sees the last revocation
+		t.Fatal(err)
+	}
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	n := len(held)
+	clear(held)
+	runtime.GC()
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	if each := (int(before.HeapAlloc) - int(after.HeapAlloc)) / n; each > 16<<10 {
+		t.Errorf("an old handle keeps %d bytes alive", each)
+	}
+	runtime.KeepAlive(i)
+	runtime.KeepAlive(c)
 }

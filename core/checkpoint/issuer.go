@@ -125,6 +125,7 @@ func (i *Issuer) refresh(a *assignment) {
 	}
 	for n, l := range i.hot {
 		if l != nil && l.retired.Load() {
+			l.q.Forget()
 			i.hot[n] = nil
 		}
 	}
