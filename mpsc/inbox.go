@@ -1,5 +1,7 @@
 package mpsc
 
+import "slices"
+
 // Inbox collects the news of the InOrder queues that report to it: which of
 // them have cells that were reserved or published since the last look. One
 // consumer collects; its cost grows with the segments that changed since the
@@ -16,6 +18,8 @@ type Inbox[T, O any] struct {
 	// mark is left set: the next operations on them cost a load and no push,
 	// and the next Collect looks at them without being told. Consumer only.
 	hot []*Segment[T, O]
+	// late are segments noted beside ready, to be looked at once. Consumer only.
+	late []*Segment[T, O]
 	// taken is what the consumer took out of ready and has not looked at yet,
 	// linked. Consumer only.
 	taken *Ready[Segment[T, O]]
@@ -29,7 +33,7 @@ func NewInbox[T, O any](onNews func()) *Inbox[T, O] {
 	return &Inbox[T, O]{onNews: onNews}
 }
 
-// push marks a segment, whose mark the caller found clear.
+// push marks a segment that the caller did not find in the set.
 func (in *Inbox[T, O]) push(r *Ready[Segment[T, O]]) {
 	if in.ready.push(r) && in.onNews != nil {
 		in.onNews()
@@ -63,6 +67,16 @@ func (in *Inbox[T, O]) Collect(visit func(q *InOrder[T, O], reserved, published 
 		clear(hot[len(keep):])
 	}
 	in.hot = trim(keep)
+	for i, s := range in.late {
+		in.late[i] = nil
+		if s.live {
+			if reserved, published := s.scan(); reserved+published > 0 {
+				visit(s.queue, reserved, published)
+			}
+		}
+		s.queue.link(visit)
+	}
+	in.late = in.late[:0]
 }
 
 // trim returns s, in a smaller array if a burst has left a large one nearly
@@ -75,11 +89,12 @@ func trim[E any](s []E) []E {
 	return append(make([]E, 0, max(always, 2*len(s))), s...)
 }
 
-// fetch takes the marked segments out of the set.
+// fetch takes the marked segments out of the set, and those beside it.
 func (in *Inbox[T, O]) fetch() {
 	if in.taken == nil {
 		in.taken = in.ready.takeAll()
 	}
+	in.late = in.ready.takeLate(in.late)
 }
 
 // look visits a segment whose mark is set, and reports whether the mark was
@@ -90,12 +105,14 @@ func (in *Inbox[T, O]) look(s *Segment[T, O], visit func(q *InOrder[T, O], reser
 		// Either the consumer does not know it yet: then link finds it,
 		// and the mark must be clear before that. Or it was passed, and a
 		// holder brought it here late.
-		s.ready.marked.Store(false)
+		s.ready.clear()
 	} else {
 		reserved, published := s.scan()
 		hot = reserved+published > 0 && !s.complete()
-		if !hot {
-			s.ready.marked.Store(false)
+		if hot {
+			s.ready.keep()
+		} else {
+			s.ready.clear()
 			if !s.complete() { // something may have come before the mark was clear
 				reserved, published = s.scan()
 			}
@@ -117,23 +134,25 @@ func (in *Inbox[T, O]) look(s *Segment[T, O], visit func(q *InOrder[T, O], reser
 func (in *Inbox[T, O]) News() bool {
 	in.fetch()
 	for in.taken != nil {
+		in.taken.keep()
 		in.hot = append(in.hot, in.taken.owner)
 		in.taken = in.taken.unlink()
 	}
-	keep, news := 0, false
+	in.late = slices.DeleteFunc(in.late, func(s *Segment[T, O]) bool { return !s.news() })
+	keep, news := 0, len(in.late) > 0
 	for i, s := range in.hot {
 		if !news {
 			news = s.news()
 		}
 		if !news {
-			s.ready.marked.Store(false)
+			s.ready.clear()
 			if !s.news() {
 				continue // told again when something comes
 			}
-			// It may have been pushed again meanwhile; then it is in ready
-			// as well, and must not be in hot.
 			news = true
-			if s.ready.marked.Swap(true) {
+			if !s.ready.retake() {
+				// It is marked again meanwhile, and may not be linked yet.
+				in.late = append(in.late, s)
 				continue
 			}
 		}

@@ -85,10 +85,11 @@ func allocSegment[T, O any](size int) *Segment[T, O] {
 
 // notice tells the consumer that the segment has news. The caller has changed
 // a cell before it; the consumer clears the mark before it looks at the
-// cells. In the one order of these operations either the caller finds the
-// mark clear and pushes, or the consumer's look comes after the change.
+// cells. In the one order of these operations either the caller does not find
+// the segment in the set and sees to it, or the consumer's look comes after the
+// change.
 func (s *Segment[T, O]) notice() {
-	if !s.ready.marked.Load() {
+	if !s.ready.isIn() {
 		s.queue.inbox.push(&s.ready)
 	}
 }
