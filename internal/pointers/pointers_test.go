@@ -6,7 +6,7 @@ import (
 )
 
 func TestIn(t *testing.T) {
-	type inner struct{ p *int }
+	type inner struct{ _ *int }
 	for v, want := range map[any]bool{
 		true: false, int8(1): false, uintptr(1): false, complex64(1): false, [4]float64{}: false,
 		struct{}{}:                          false,
