@@ -12,7 +12,7 @@ import "slices"
 // methods of its queues must not run at the same time.
 type Inbox[T, O any] struct {
 	ready ReadySet[Segment[T, O]]
-	// onNews is called by the goroutine whose mark pushed a segment.
+	// onNews is called by the goroutine that pushed a segment or noted it.
 	onNews func()
 	// hot are the segments in which the last Collect found something. Their
 	// mark is left set: the next operations on them cost a load and no push,

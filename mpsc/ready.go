@@ -51,7 +51,8 @@ func (r *Ready[T]) Bind(owner *T) { r.owner = owner }
 // mark before it visits, so a Mark that came too late for this visit makes a
 // new one.
 //
-// The zero ReadySet is empty and ready for use. Nothing allocates.
+// The zero ReadySet is empty and ready for use. Mark allocates nothing; Drain
+// only when it finds things beside the set, for a list that it keeps.
 type ReadySet[T any] struct {
 	// head is CASed by marking goroutines (h→r) and swapped to nil by the
 	// consumer.
