@@ -220,13 +220,17 @@ func (c *Checkpointer) Wait(ctx context.Context) error {
 	}
 	defer c.waiting.Store(false)
 	for {
+		// The context first: what comes before it is done must be found.
+		err := ctx.Err()
 		if c.look() {
 			return nil
+		}
+		if err != nil {
+			return err
 		}
 		select {
 		case <-c.wake:
 		case <-ctx.Done():
-			return ctx.Err()
 		}
 	}
 }
