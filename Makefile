@@ -90,6 +90,11 @@ test-fuzz: ## a short run of every fuzz target
 test-bench: ## runs every benchmark once
 	@tools/in bench-once "$(MODULES)" $(GO) test -run '^$$' -bench . -benchtime 1x $(TESTFLAGS) ./...
 
+# The tests it runs are part of test-unit with a few ten thousand operations.
+.PHONY: long
+long: ## a hundred million operations on every structure, with memory flat, under 1, 2 and 8 processors and GOGC=1 and off (OPERATIONS)
+	@tools/in long . env LONG_OPERATIONS=$(or $(OPERATIONS),100000000) $(GO) test -v -p 1 -run '^TestLong' -count=1 -timeout 6h -vet=off ./mpsc ./ringbuf ./core/...
+
 .PHONY: fuzz
 fuzz: ## a long run of every fuzz target (FUZZTIME=2000000x, FUZZ=^Fuzz)
 	@tools/in fuzz "$(MODULES)" env GO=$(GO) $(CURDIR)/tools/fuzz $(or $(FUZZTIME),2000000x) '$(FUZZ)'

@@ -37,13 +37,12 @@ func (s *signed) whole() bool {
 	return true
 }
 
-// follow pages through a ring until stop is set and all is read. It checks
-// that records are whole, that those of each writer come in its order, and
-// that its cursor only moves as pages and errors say.
-func follow(t *testing.T, r *ringbuf.Ring[signed], page int, stop *atomic.Bool) (read, missed uint64) {
+// follow pages through a ring behind cursor until stop is set and all is read.
+// It checks that records are whole, that those of each writer come in its
+// order, and that its cursor only moves as pages and errors say.
+func follow(t *testing.T, r *ringbuf.Ring[signed], cursor uint64, page int, stop *atomic.Bool) (read, missed uint64) {
 	dst := make([]signed, page)
 	last := map[uint64]uint64{}
-	cursor := uint64(0)
 	for {
 		stopped := stop.Load()
 		n, err := r.ReadAfter(cursor, dst)
@@ -129,7 +128,7 @@ func TestWritersAndReadersTogether(t *testing.T) {
 		}
 		for i := range readers {
 			reading.Go(func() {
-				if read, missed := follow(t, r, 1+i*63, &stop); read+missed != writers*uint64(total) && !t.Failed() {
+				if read, missed := follow(t, r, 0, 1+i*63, &stop); read+missed != writers*uint64(total) && !t.Failed() {
 					t.Errorf("a reader got %d records and missed %d, which is not %d", read, missed, writers*total)
 				}
 			})
@@ -317,7 +316,7 @@ func TestManyMoreGoroutinesThanProcessors(t *testing.T) {
 		}
 		var wg sync.WaitGroup
 		var stop atomic.Bool
-		wg.Go(func() { follow(t, r, 64, &stop) })
+		wg.Go(func() { follow(t, r, 0, 64, &stop) })
 		var writing sync.WaitGroup
 		for w := range goroutines {
 			writing.Go(func() {
