@@ -3,7 +3,8 @@ package mpsc
 import (
 	"context"
 	"errors"
-	"runtime"
+
+	"github.com/tidemark-go/tidemark/internal/atomics"
 )
 
 // ErrClosed is what Wait returns when the queue is closed, nothing is left in
@@ -37,7 +38,7 @@ func (q *Queue[T]) Wait(ctx context.Context) error {
 		}
 		// One turn for the producers first: what they push while the consumer
 		// does not look costs no wake-up.
-		runtime.Gosched()
+		atomics.Yield()
 		if ready, _ := q.look(); ready {
 			return nil
 		}

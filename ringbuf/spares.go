@@ -2,7 +2,6 @@ package ringbuf
 
 import (
 	"math/bits"
-	"runtime"
 
 	"github.com/tidemark-go/tidemark/internal/atomics"
 )
@@ -113,6 +112,6 @@ func (r *Ring[T]) grow() (id uint32, ok bool) {
 		r.giveBackList(first+1, &c.buffers[len(c.buffers)-1])
 		return first, true
 	}
-	runtime.Gosched()
+	atomics.Pause()
 	return 0, false
 }

@@ -1,11 +1,13 @@
+//go:build !explore
+
 // Package atomics is the one door through which the lock-free packages of
 // this module reach shared memory.
 //
 // Every atomic word, mutex, parking place and plain cell that two goroutines
 // share is named through this package, so that a build of the same source can
-// put an interleaving checker behind these names. In an ordinary build the
-// names are aliases: they compile to the same code as the types they stand
-// for, and the hooks compile to nothing.
+// put an interleaving checker behind these names: the build tag explore does,
+// see package explore. In an ordinary build the names are aliases: they compile
+// to the same code as the types they stand for, and the hooks compile to nothing.
 //
 // 64-bit words are sync/atomic's, because go.uber.org/atomic does not align
 // its 64-bit types to eight bytes and they panic on 32-bit platforms. The
@@ -13,6 +15,7 @@
 package atomics
 
 import (
+	"runtime"
 	"sync"
 	"sync/atomic"
 
@@ -46,3 +49,12 @@ func Read[T any](p *T) {}
 // goroutine. It is called just before the write and does nothing in an
 // ordinary build.
 func Write[T any](p *T) {}
+
+// Pause is called in each round of a loop that waits for another goroutine to
+// change what the round has read. It yields the processor. The round must
+// have no side effects.
+func Pause() { runtime.Gosched() }
+
+// Yield gives other goroutines a turn. Nothing may depend on what they do with
+// it.
+func Yield() { runtime.Gosched() }

@@ -1,0 +1,181 @@
+package explore
+
+import (
+	"maps"
+	"math/rand/v2"
+	"strings"
+	"testing"
+)
+
+// finals makes the executions of a tree and returns the states they end in.
+func finals(t *testing.T, p toyProgram, d policy, executions int) (states map[toyState]bool, made, abandons int) {
+	t.Helper()
+	setup, state := p.setup()
+	r := newRun(d)
+	defer r.close()
+	states = map[toyState]bool{}
+	tree, isTree := d.(*tree)
+	for more := true; more && made < executions; {
+		o := r.execute(setup)
+		made++
+		switch {
+		case o == abandoned:
+			abandons++
+		case o == failed && !strings.HasPrefix(r.failed, "deadlock"):
+			t.Fatalf("%v: %s", p, r.failed)
+		default:
+			states[state()] = true
+		}
+		if isTree {
+			more = tree.advance()
+		}
+	}
+	return states, made, abandons
+}
+
+const unlimited = 1 << 40
+
+// toys are the programs that searches are compared on.
+func toys(n int) []toyProgram {
+	r := rand.New(rand.NewPCG(7, 11))
+	list := make([]toyProgram, n)
+	for i := range list {
+		list[i] = randomToy(r)
+	}
+	return list
+}
+
+func TestSleepSetsReachEveryFinalState(t *testing.T) {
+	deadlocks, waits := 0, 0
+	for _, p := range toys(1500) {
+		want := naive(p)
+		got, _, _ := finals(t, p, newTree(-1), unlimited)
+		if !maps.Equal(got, want) {
+			t.Fatalf("%v\nreached %v\nwant %v", p, got, want)
+		}
+		for s := range want {
+			waits++
+			for i := range p {
+				if s.pc[i] < len(p[i]) {
+					deadlocks++
+					break
+				}
+			}
+		}
+	}
+	if deadlocks < 100 || waits-deadlocks < 100 {
+		t.Errorf("%d of %d final states are deadlocks: the programs show too little", deadlocks, waits)
+	}
+}
+
+// With more preemptions than there are operations, a bound excludes nothing.
+func TestALargeBoundReachesEveryFinalState(t *testing.T) {
+	for _, p := range toys(300) {
+		steps := 0
+		for _, thread := range p {
+			steps += len(thread)
+		}
+		if steps > 7 {
+			continue
+		}
+		got, _, _ := finals(t, p, newTree(100), unlimited)
+		if want := naive(p); !maps.Equal(got, want) {
+			t.Fatalf("%v\nreached %v\nwant %v", p, got, want)
+		}
+	}
+}
+
+func TestRandomReachesNothingElse(t *testing.T) {
+	all := true
+	for _, p := range toys(200) {
+		got, _, _ := finals(t, p, newDice(1), 300)
+		want := naive(p)
+		for s := range got {
+			if !want[s] {
+				t.Fatalf("%v\nreached %v, which no order leads to", p, s)
+			}
+		}
+		all = all && len(got) == len(want)
+	}
+	if all {
+		t.Error("random executions reached every state of every program: the programs are too small to tell anything")
+	}
+}
+
+// Relations that miss a dependence must miss final states.
+func TestBrokenRelationsAreCaught(t *testing.T) {
+	pair := func(a, b *op, x, y kind) bool {
+		return a.kind == x && b.kind == y || a.kind == y && b.kind == x
+	}
+	for name, broken := range map[string]relation{
+		"nothing depends on anything": func(a, b *op) bool { return false },
+		"stores commute":              func(a, b *op) bool { return !pair(a, b, opStore, opStore) && dependent(a, b) },
+		"loads and stores commute":    func(a, b *op) bool { return !pair(a, b, opLoad, opStore) && dependent(a, b) },
+		"loads and updates commute":   func(a, b *op) bool { return !pair(a, b, opLoad, opUpdate) && dependent(a, b) },
+		"updates commute":             func(a, b *op) bool { return !pair(a, b, opUpdate, opUpdate) && dependent(a, b) },
+		"a compare-and-swap reads":    func(a, b *op) bool { return a.kind != opCompare && b.kind != opCompare && dependent(a, b) },
+		"two of them commute":         func(a, b *op) bool { return !pair(a, b, opCompare, opCompare) && dependent(a, b) },
+		"locks and unlocks commute": func(a, b *op) bool {
+			return !pair(a, b, opLock, opLock) && !pair(a, b, opLock, opUnlock) && dependent(a, b)
+		},
+		"parks commute with unparks": func(a, b *op) bool { return !pair(a, b, opTryPark, opUnpark) && dependent(a, b) },
+		"a park sees no context":     func(a, b *op) bool { return a.obj == b.obj && dependent(a, b) },
+	} {
+		caught := false
+		for _, p := range toys(60000) {
+			d := newTree(-1)
+			d.dependent = broken
+			if got, _, _ := finals(t, p, d, unlimited); !maps.Equal(got, naive(p)) {
+				caught = true
+				break
+			}
+		}
+		if !caught {
+			t.Errorf("%s: every final state was reached all the same", name)
+		}
+	}
+}
+
+// The reduction must be worth its name, and a failed compare-and-swap must
+// count as a load.
+func TestSleepSetsSaveExecutions(t *testing.T) {
+	exact, coarse, all := 0, 0, 0
+	for _, p := range toys(150) {
+		steps := 0
+		for _, thread := range p {
+			steps += len(thread)
+		}
+		if steps > 7 {
+			continue
+		}
+		_, n, _ := finals(t, p, newTree(-1), unlimited)
+		exact += n
+		d := newTree(-1)
+		d.dependent = func(a, b *op) bool {
+			return dependent(a, b) || a.obj == b.obj && (a.kind == opCompare || b.kind == opCompare)
+		}
+		_, n, _ = finals(t, p, d, unlimited)
+		coarse += n
+		_, n, _ = finals(t, p, newTree(100), unlimited)
+		all += n
+	}
+	if exact >= coarse || coarse*2 >= all {
+		t.Errorf("%d executions, %d if failed compare-and-swaps count as writes, %d without reduction", exact, coarse, all)
+	}
+}
+
+func TestFewerPreemptionsMeanFewerExecutions(t *testing.T) {
+	p := toyProgram{
+		{{op: toyStore, n: 1}, {op: toyLoad, x: 1}, {op: toyStore, n: 2}},
+		{{op: toyStore, x: 1, n: 1}, {op: toyLoad}, {op: toyStore, x: 1, n: 2}},
+	}
+	var counts []int
+	for bound := range 4 {
+		_, n, _ := finals(t, p, newTree(bound), unlimited)
+		counts = append(counts, n)
+	}
+	// One preemption: after 1 or 2 operations of either thread.
+	if counts[0] != 2 || counts[1] != 6 || counts[2] <= 6 || counts[3] <= counts[2] {
+		t.Errorf("bounds 0 to 3 make %v executions, want 2, 6 and more and more", counts)
+	}
+}
