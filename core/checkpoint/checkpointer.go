@@ -41,6 +41,20 @@ type Checkpointer struct {
 type assignment struct {
 	epoch uint32
 	begun bool // false before the first BeginEpoch
+	// admissions is the number of the last admission. It is published with
+	// the assignment, after the tables that hold its lanes.
+	admissions uint64
+}
+
+// nextAdmission returns the number of the admission after a. One BeginEpoch
+// or ExtendEpoch is one admission of all its partitions. A number whose low
+// half is 0 is left out, see Watermark.
+func (a *assignment) nextAdmission() uint64 {
+	n := a.admissions + 1
+	if uint32(n) == 0 {
+		n++
+	}
+	return n
 }
 
 // New returns a Checkpointer with no partitions admitted.
@@ -85,7 +99,8 @@ func (c *Checkpointer) mustBeMade() {
 func (c *Checkpointer) BeginEpoch(epoch uint32, partitions ...PartitionID) error {
 	c.lock()
 	defer c.mu.Unlock()
-	if a := c.assignment.Load(); a.begun && epoch <= a.epoch {
+	a := c.assignment.Load()
+	if a.begun && epoch <= a.epoch {
 		return fmt.Errorf("%w: epoch %d after %d, legal are higher ones", ErrEpochNotIncreasing, epoch, a.epoch)
 	}
 	for i := range c.shards {
@@ -95,14 +110,15 @@ func (c *Checkpointer) BeginEpoch(epoch uint32, partitions ...PartitionID) error
 	}
 	c.forgetRetired()
 	groups := c.group(partitions)
+	next := &assignment{epoch: epoch, begun: true, admissions: a.nextAdmission()}
 	for i := range c.shards {
 		lanes := make([]*lane, 0, len(groups[i]))
 		for _, p := range groups[i] {
-			lanes = append(lanes, newLane(c, p, epoch))
+			lanes = append(lanes, newLane(c, p, next))
 		}
 		c.shards[i].table.Store(newTable(lanes))
 	}
-	c.assignment.Store(&assignment{epoch: epoch, begun: true})
+	c.assignment.Store(next)
 	return nil
 }
 
@@ -134,55 +150,19 @@ func (c *Checkpointer) ExtendEpoch(partitions ...PartitionID) error {
 		slices.Sort(admitted)
 		return fmt.Errorf("%w: partitions %v in epoch %d; revoke them first if they are to start afresh", ErrPartitionAdmitted, admitted, a.epoch)
 	}
+	next := &assignment{epoch: a.epoch, begun: true, admissions: a.nextAdmission()}
 	for i, ps := range groups {
 		if len(ps) == 0 {
 			continue
 		}
 		lanes := slices.Clone(c.shards[i].table.Load().lanes)
 		for _, p := range ps {
-			lanes = append(lanes, newLane(c, p, a.epoch))
+			lanes = append(lanes, newLane(c, p, next))
 		}
 		c.shards[i].table.Store(newTable(lanes))
 	}
-	c.assignment.Store(&assignment{epoch: a.epoch, begun: true})
+	c.assignment.Store(next)
 	return nil
-}
-
-// Revoke drops partitions in the middle of an epoch. Their stall, pending
-// batches and watermark are gone at once; what their handles do later is
-// stale, also after the partition has returned. Partitions that are not
-// admitted are ignored. It never waits for a holder.
-func (c *Checkpointer) Revoke(partitions ...PartitionID) {
-	c.lock()
-	defer c.mu.Unlock()
-	changed := false
-	for i, ps := range c.group(partitions) {
-		s := &c.shards[i]
-		gone := 0
-		for _, p := range ps {
-			if l := s.find(p); l != nil {
-				c.retire(l)
-				gone++
-			}
-		}
-		if gone == 0 {
-			continue
-		}
-		changed = true
-		old := s.table.Load().lanes
-		lanes := make([]*lane, 0, len(old)-gone)
-		for _, l := range old {
-			if l.tracked {
-				lanes = append(lanes, l)
-			}
-		}
-		s.table.Store(newTable(lanes))
-	}
-	if changed {
-		c.forgetRetired()
-		a := c.assignment.Load()
-		c.assignment.Store(&assignment{epoch: a.epoch, begun: a.begun})
-	}
 }
 
 // group sorts partitions out by shard, each once.
@@ -197,25 +177,4 @@ func (c *Checkpointer) group(partitions []PartitionID) [][]PartitionID {
 		groups[i] = slices.Compact(groups[i])
 	}
 	return groups
-}
-
-// retire ends the admission of a lane.
-func (c *Checkpointer) retire(l *lane) {
-	l.tracked = false
-	l.retired.Store(true)
-	l.q.Discard(false)
-}
-
-// forgetRetired drops what the control side keeps of retired lanes.
-func (c *Checkpointer) forgetRetired() {
-	c.touched = slices.DeleteFunc(c.touched, func(l *lane) bool { return !l.tracked })
-	if old := c.stalls.Load(); old != nil {
-		var kept []Stall
-		for _, s := range *old {
-			if l := c.shardOf(s.Partition).find(s.Partition); l != nil && l.tracked {
-				kept = append(kept, s)
-			}
-		}
-		c.stalls.Store(&kept)
-	}
 }

@@ -32,8 +32,7 @@ func (c *Checkpointer) Drain() DrainStats {
 			}
 			stats.Applied += resolved
 			if resolved > 0 && !l.touched {
-				l.touched = true
-				c.touched = append(c.touched, l)
+				c.touch(l)
 			}
 		})
 	}

@@ -19,7 +19,7 @@ func TestSortByPartition(t *testing.T) {
 				p := PartitionID(r.Uint64N(uint64(largest) + 1))
 				if !seen[p] {
 					seen[p] = true
-					ws = append(ws, Watermark{p, int64(p) + 7})
+					ws = append(ws, Watermark{Partition: p, Offset: int64(p) + 7})
 				}
 			}
 			want := slices.Clone(ws)

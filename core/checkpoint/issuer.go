@@ -106,7 +106,7 @@ func (i *Issuer) issueUntracked(p PartitionID, lastOffset int64) (Ack, error) {
 		if i.untracked == nil || len(i.untracked) >= maxUntracked {
 			i.untracked = make(map[PartitionID]*lane)
 		}
-		l = newUntracked(i.cp, p, i.seen.epoch)
+		l = newUntracked(i.cp, p, i.seen)
 		i.untracked[p] = l
 	}
 	cell, ok := l.q.Reserve(lastOffset)

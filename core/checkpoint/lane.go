@@ -21,6 +21,7 @@ type (
 type lane struct {
 	partition PartitionID
 	epoch     uint32
+	admission uint64 // its number; 0 for an untracked lane
 	cp        *Checkpointer
 	// owner is the issuer that issued first. Issuers CAS it from nil, once.
 	owner atomics.Pointer[Issuer]
@@ -37,14 +38,16 @@ type lane struct {
 	q queue
 
 	// Under the checkpointer's mutex.
-	tracked   bool // admitted now
-	touched   bool // resolved batches were seen since the last take; in cp.touched
-	stalled   bool // take has reached a failed batch
-	watermark int64
+	tracked   bool  // admitted now
+	touched   bool  // the next take must look at it; in cp.touched
+	stalled   bool  // take has reached a failed batch
+	rejected  bool  // watermark is to be offered again: see Reject
+	watermark int64 // the last one taken, 0 for none
+	committed int64 // the highest one confirmed, 0 for none
 }
 
-func newLane(c *Checkpointer, p PartitionID, epoch uint32) *lane {
-	l := &lane{partition: p, epoch: epoch, cp: c, tracked: true}
+func newLane(c *Checkpointer, p PartitionID, a *assignment) *lane {
+	l := &lane{partition: p, epoch: a.epoch, admission: a.admissions, cp: c, tracked: true}
 	if c.limit == 0 {
 		l.room = math.MaxUint64
 	}
@@ -53,9 +56,9 @@ func newLane(c *Checkpointer, p PartitionID, epoch uint32) *lane {
 }
 
 // newUntracked returns a lane whose batches are only counted.
-func newUntracked(c *Checkpointer, p PartitionID, epoch uint32) *lane {
-	l := newLane(c, p, epoch)
-	l.tracked = false
+func newUntracked(c *Checkpointer, p PartitionID, a *assignment) *lane {
+	l := newLane(c, p, a)
+	l.tracked, l.admission = false, 0
 	l.q.Discard(true)
 	return l
 }

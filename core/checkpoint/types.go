@@ -51,9 +51,27 @@ type DrainStats struct {
 
 // Watermark says that everything of Partition below Offset is delivered:
 // Offset is what the source may commit.
+//
+// It remembers the admission it was taken under, which Confirm and Reject look
+// at, so one that is made by hand means nothing to them, and two of different
+// admissions are not equal even if their fields are.
 type Watermark struct {
 	Partition PartitionID // what it is about
-	Offset    int64       // the offset to commit: the first one not delivered
+	// admission is the low half of the admission's number, never 0: it fits
+	// in what would be padding.
+	admission uint32
+	Offset    int64 // the offset to commit: the first one not delivered
+}
+
+// String returns the form {3 100}: partition 3, offset 100.
+func (w Watermark) String() string {
+	b := make([]byte, 0, 40)
+	b = append(b, '{')
+	b = strconv.AppendUint(b, uint64(w.Partition), 10)
+	b = append(b, ' ')
+	b = strconv.AppendInt(b, w.Offset, 10)
+	b = append(b, '}')
+	return string(b)
 }
 
 // Stall describes a partition that is held back by a failed batch.

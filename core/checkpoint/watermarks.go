@@ -8,7 +8,8 @@ import (
 // TakeWatermarks appends to dst the partitions whose watermark moved since
 // the last call, sorted by partition, as of the last Drain. Under one
 // admission the offsets of a partition strictly increase; nothing is appended
-// when nothing moved.
+// when nothing moved. The one exception is a watermark that was given back with
+// Reject: it is taken once more.
 //
 // A failed batch at the head stalls its partition until it is revoked or a
 // new epoch begins: everything before it is still reported, nothing after it
@@ -28,7 +29,11 @@ func (c *Checkpointer) TakeWatermarks(dst []Watermark) []Watermark {
 		last, n, failed := l.q.Advance()
 		if n > 0 && last+1 > l.watermark {
 			l.watermark = last + 1
-			dst = append(dst, Watermark{Partition: l.partition, Offset: last + 1})
+			l.rejected = false
+			dst = append(dst, l.mark())
+		} else if l.rejected {
+			l.rejected = false
+			dst = append(dst, l.mark())
 		}
 		if failed && !l.stalled {
 			l.stalled = true
