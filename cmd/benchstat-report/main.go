@@ -45,7 +45,9 @@ type verb struct {
 
 // verbs are in the order in which -help shows them.
 func verbs() []verb {
-	return []verb{}
+	return []verb{
+		{"run", "measures benchmarks, with what is compared interleaved", runRun},
+	}
 }
 
 // exitError is an error with the exit code it means.

@@ -1,0 +1,69 @@
+package runner
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/tidemark-go/tidemark/bench"
+)
+
+// enough is how many samples of one regime each arm of a row should have:
+// with six the interval of a median is finite.
+const enough = 6
+
+// wanted is what enough means for a row that is measured so often.
+func wanted(rounds int) int { return min(enough, rounds) }
+
+// lacks reports whether no regime has enough samples of every arm. A row
+// without a measured bounce lacks nothing: it would never get any.
+func (r *row) lacks(rounds int) bool {
+	near, far, measured := rounds, rounds, false
+	for _, a := range r.arms {
+		if a.failed == nil {
+			near, far = min(near, a.near), min(far, a.far)
+			measured = measured || a.near+a.far > 0
+		}
+	}
+	return measured && max(near, far) < wanted(rounds)
+}
+
+// again measures the rows once more that lack samples of one regime, until
+// none does, the extra rounds are used up, or the budget is. A row may need
+// it because the machine changed while it was measured.
+func (r *run) again(ctx context.Context) error {
+	lacking := func() (rows []*row) {
+		for _, row := range r.rows {
+			if row.lacks(row.rounds(r.plan.rounds)) {
+				rows = append(rows, row)
+			}
+		}
+		return rows
+	}
+	rows := lacking()
+	if len(rows) == 0 {
+		return nil
+	}
+	if r.Extra > 0 {
+		r.say("measured again, up to %d times, because their samples are split between near and far cores (%v ns):",
+			r.Extra, float64(bench.NearBounce))
+		for _, row := range rows {
+			r.say("  %s", row.name)
+		}
+	}
+	for extra := 0; extra < r.Extra && len(rows) > 0; extra++ {
+		for i, row := range rows {
+			if r.late(row.round(r.plan.unit)) {
+				break
+			}
+			if err := r.runRow(ctx, row, extra+i, fmt.Sprintf("again %d", extra+1)); err != nil {
+				return err
+			}
+		}
+		rows = lacking()
+	}
+	for _, row := range rows {
+		r.say("%s has fewer than %d samples of one regime for some arm: compare it with care, or measure it again", row.name,
+			wanted(row.rounds(r.plan.rounds)))
+	}
+	return nil
+}
