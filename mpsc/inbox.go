@@ -70,9 +70,7 @@ func (in *Inbox[T, O]) Collect(visit func(q *InOrder[T, O], reserved, published 
 	for i, s := range in.late {
 		in.late[i] = nil
 		if s.live {
-			if reserved, published := s.scan(); reserved+published > 0 {
-				visit(s.queue, reserved, published)
-			}
+			s.queue.report(s, visit)
 		}
 		s.queue.link(visit)
 	}
@@ -107,18 +105,14 @@ func (in *Inbox[T, O]) look(s *Segment[T, O], visit func(q *InOrder[T, O], reser
 		// holder brought it here late.
 		s.ready.clear()
 	} else {
-		reserved, published := s.scan()
-		hot = reserved+published > 0 && !s.complete()
+		hot = q.report(s, visit) && !s.complete()
 		if hot {
 			s.ready.keep()
 		} else {
 			s.ready.clear()
 			if !s.complete() { // something may have come before the mark was clear
-				reserved, published = s.scan()
+				q.report(s, visit)
 			}
-		}
-		if reserved+published > 0 {
-			visit(q, reserved, published)
 		}
 		if q.mode != takeInOrder && s != q.last && s.complete() {
 			q.recycle(s)

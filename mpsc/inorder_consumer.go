@@ -32,6 +32,9 @@ func (q *InOrder[T, O]) Advance() (last T, n int, failed bool) {
 		if !q.leave(s) {
 			break
 		}
+		if q.folds != nil {
+			last, n = q.passRun(last, n)
+		}
 	}
 	if n > 0 {
 		q.taken.Add(uint64(n))
@@ -42,8 +45,12 @@ func (q *InOrder[T, O]) Advance() (last T, n int, failed bool) {
 // Take is Advance with a look at each value: it calls f for each cell taken,
 // in order, and returns their number. If f panics, the cell it was called
 // for is taken and the rest stays. f must not call Take, Advance or the
-// Inbox; it may reserve (if it runs on the producer) and release.
+// Inbox; it may reserve (if it runs on the producer) and release. A queue that
+// Fold has shortened has no values left to look at: Take panics.
 func (q *InOrder[T, O]) Take(f func(T)) (n int) {
+	if q.folds != nil && q.folds.cells > 0 {
+		panic("mpsc: InOrder.Take after Fold; use Advance")
+	}
 	defer func() { q.taken.Add(uint64(n)) }()
 	for s := q.head; s != nil; s = q.head {
 		end, _ := s.prefix(q.pos)
@@ -96,6 +103,9 @@ func (q *InOrder[T, O]) leave(s *Segment[T, O]) bool {
 	}
 	q.head = s.next.Load()
 	q.pos = 0
+	if q.front == s {
+		q.front = nil
+	}
 	q.recycle(s)
 	return true
 }
@@ -143,7 +153,7 @@ func (q *InOrder[T, O]) Discard(reuse bool) {
 		q.unchain(s)
 		s = next
 	}
-	q.head = nil
+	q.head, q.front, q.folds = nil, nil, nil
 	if !reuse {
 		q.returned.Swap(nil) // an old Reservation must not keep them alive
 	}
@@ -173,10 +183,19 @@ func (q *InOrder[T, O]) link(visit func(q *InOrder[T, O], reserved, published in
 		if prev != nil && q.mode != takeInOrder {
 			q.unchain(prev)
 		}
-		if reserved, published := s.scan(); reserved+published > 0 {
-			visit(q, reserved, published)
-		}
+		q.report(s, visit)
 	}
+}
+
+// report looks at a live segment and tells visit what is new in it.
+func (q *InOrder[T, O]) report(s *Segment[T, O], visit func(q *InOrder[T, O], reserved, published int)) (news bool) {
+	reserved, published := s.scan()
+	if reserved+published == 0 {
+		return false
+	}
+	q.published += uint64(published)
+	visit(q, reserved, published)
+	return true
 }
 
 // following returns the segment behind the last known one and the sequence
