@@ -6,6 +6,7 @@ import (
 
 	"github.com/tidemark-go/tidemark/cmd/benchstat-report/internal/history"
 	"github.com/tidemark-go/tidemark/cmd/benchstat-report/internal/overview"
+	"github.com/tidemark-go/tidemark/cmd/benchstat-report/internal/render"
 	"github.com/tidemark-go/tidemark/cmd/benchstat-report/internal/verdict"
 )
 
@@ -19,7 +20,12 @@ type format struct {
 
 // formats are in the order in which -help shows them; the first is the default.
 func formats() []format {
-	return []format{}
+	return []format{
+		{"text", render.Text, render.SummaryText, render.HistoryText},
+		{"markdown", render.Markdown, render.SummaryMarkdown, render.HistoryMarkdown},
+		{"csv", render.CSV, render.SummaryCSV, render.HistoryCSV},
+		{"json", render.JSON, render.SummaryJSON, render.HistoryJSON},
+	}
 }
 
 func formatNames() string {

@@ -47,6 +47,10 @@ type verb struct {
 func verbs() []verb {
 	return []verb{
 		{"run", "measures benchmarks, with what is compared interleaved", runRun},
+		{"summary", "says of each benchmark its median, interval, spread and what may mislead", runSummary},
+		{"compare", "says what is faster, slower or the same, and what is undecided", runCompare},
+		{"gate", "compares, and exits with 1 if anything is slower", runGate},
+		{"history", "shows the median of each benchmark at each commit, in commit order", runHistory},
 	}
 }
 

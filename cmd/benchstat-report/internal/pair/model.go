@@ -23,8 +23,11 @@ type Sample struct {
 	Line int
 	// FullName is the benchmark's whole name without the word Benchmark.
 	FullName string
-	// Commit is the configured commit, or "".
+	// Commit is the configured commit, or ""; Dirty says that the tree was
+	// changed since; Date is the commit's date, else that of the run.
 	Commit string
+	Dirty  bool
+	Date   string
 }
 
 // Cell is the samples of one row and column, in run order.
@@ -49,9 +52,11 @@ type Row struct {
 	// Cells has one element for each column of the table; nil where nothing
 	// was measured.
 	Cells []*Cell
-	// Base is the column that the others are compared to, -1 if the row has
-	// none.
+	// Base is the column that the others are compared to, whether or not the
+	// row has samples there; -1 if the table has no such column.
 	Base int
+	// BaseName is the name of that column, also where the table has none.
+	BaseName string
 }
 
 // Label returns the value of a dimension, or "".
@@ -76,6 +81,9 @@ type Table struct {
 	Better int
 	// Exact says that the unit has no noise (Unit x assume=exact).
 	Exact bool
+	// First is the place of the unit among those that a result line reports,
+	// the smallest one of the table.
+	First int
 	// Columns are the values of the -col projection.
 	Columns []string
 	Rows    []*Row
@@ -84,8 +92,10 @@ type Table struct {
 // Tables is what a command compares, in order of appearance.
 type Tables struct {
 	Tables []*Table
-	// ColumnKey is the projection that makes the columns, such as .file.
+	// ColumnKey is the projection that makes the columns, such as .file, and
+	// Columns are all of its values.
 	ColumnKey string
+	Columns   []string
 	// Machine are the configuration lines that are the same everywhere.
 	Machine []KeyValue
 	// Notes say what the reader should know about the input as a whole.

@@ -43,9 +43,8 @@ type Summary struct {
 	Samples []pair.Sample
 }
 
-// Comparison is one column of a row against the row's baseline. Where the
-// verdict is NotComparable, only Column, BaseColumn, Reason and the sides that
-// exist are set, and figures that do not exist are NaN.
+// Comparison is one column of a row against the row's baseline. A figure that
+// does not exist is NaN; a side that was not measured has N 0.
 type Comparison struct {
 	Column, BaseColumn string
 	Base, New          Summary
@@ -65,6 +64,11 @@ type Comparison struct {
 	// Needed is how many samples on each side would let an undecided row
 	// decide; 0 if it is decided or nobody can tell.
 	Needed int
+
+	// tested says that P is from a test that the correction counts.
+	tested bool
+	// logs are the logarithms of the bootstrapped ratios, nil without any.
+	logs []float64
 }
 
 // Row is a row with its comparisons, in the order of the columns.

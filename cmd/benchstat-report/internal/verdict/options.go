@@ -20,4 +20,12 @@ type Options struct {
 	Correct Correction
 	// Seed makes the bootstrap: equal seeds give equal reports.
 	Seed uint64
+	// Noise is what an A/A run measured; nil if there is none.
+	Noise Noise
+}
+
+// Defaults returns the options of a caller who chooses nothing; near is the
+// border of the near regime in nanoseconds.
+func Defaults(near float64) Options {
+	return Options{Alpha: 0.05, Confidence: 0.95, Floor: 0.03, Near: near, Correct: Holm, Seed: 1}
 }
