@@ -34,7 +34,7 @@ demo: ## a pipeline from an input file through Kafka (INPUT, BROKERS, GROUP, DAT
 # The steps of "make test". With make -k a step runs even after a failure in
 # an earlier one.
 .PHONY: test
-test: lint test-cross test-unit test-race test-386 test-fuzz test-bench ## runs everything below that is called lint or test-
+test: lint test-cross test-unit test-race test-386 test-fuzz test-bench ## runs everything below that is called lint or test-, but test-broker
 
 .PHONY: lint
 lint: lint-format lint-vet lint-static lint-tidy ## every check that runs no code
@@ -94,6 +94,13 @@ test-bench: ## runs every benchmark once
 .PHONY: long
 long: ## a hundred million operations on every structure, with memory flat, under 1, 2 and 8 processors and GOGC=1 and off (OPERATIONS)
 	@tools/in long . env LONG_OPERATIONS=$(or $(OPERATIONS),100000000) $(GO) test -v -p 1 -run '^TestLong' -count=1 -timeout 6h -vet=off ./mpsc ./ringbuf ./core/...
+
+# On an Apache Kafka of its own, whose jars Maven copies to the user's cache. It
+# is no part of "make test", because it needs a JDK and Maven.
+.PHONY: test-broker
+test-broker: ## the tests of the Kafka adapter and its demo that any broker can run, on a real one
+	@$(GO) build -C adapters/kafka -o $(CURDIR)/bin/with-broker ./cmd/with-broker
+	@tools/in broker adapters/kafka $(CURDIR)/bin/with-broker $(GO) test $(TESTFLAGS) . ./cmd/demo
 
 .PHONY: fuzz
 fuzz: ## a long run of every fuzz target (FUZZTIME=2000000x, FUZZ=^Fuzz)

@@ -18,20 +18,20 @@ func TestEveryCommitIsABarrierAndAnIdleTickIsNone(t *testing.T) {
 	for _, protocol := range protocols {
 		t.Run(protocol.String(), func(t *testing.T) {
 			t.Parallel()
-			c := newCluster(t, kfake.SeedTopics(2, "in"))
+			c := newBroker(t, 2)
 			pr := newProducer(t, c)
-			cfg := config(c, "in")
+			cfg := config(c, c.in)
 			cfg.Protocol = protocol
 			e := record(t, &cfg)
 			s := open(t, cfg)
 			for i := range 3 {
-				produce(t, pr, records("in", 0, "a", 10)...)
+				produce(t, pr, records(c.in, 0, "a", 10)...)
 				poll(t, s).Ack.Done(nil)
 				r := e.wait(t, i+1)[i]
 				if r.Attempt != timing.CanonicalAttempt(uint64(i+1)) || !r.DurableTailHandoff || r.DeadlineExhausted {
 					t.Fatalf("commit %d left %+v", i+1, r)
 				}
-				if r.AssignmentVersion != 1 || r.AssignmentDigest != digestOf("in/0", "in/1") {
+				if r.AssignmentVersion != 1 || r.AssignmentDigest != digestOf(c.in+"/0", c.in+"/1") {
 					t.Fatalf("the assignment is version %d, %x", r.AssignmentVersion, r.AssignmentDigest)
 				}
 				// One member leads its group, where there is a leader.
@@ -84,11 +84,11 @@ func TestARevokesBarrierIsTheWaitForItsBatchesAndItsCommit(t *testing.T) {
 	for _, protocol := range protocols {
 		t.Run(protocol.String(), func(t *testing.T) {
 			t.Parallel()
-			c := newCluster(t, kfake.SeedTopics(2, "in"))
+			c := newBroker(t, 2)
 			pr := newProducer(t, c)
-			produce(t, pr, records("in", 0, "a", 5)...)
-			produce(t, pr, records("in", 1, "b", 5)...)
-			cfg := slowCommits(c, "in")
+			produce(t, pr, records(c.in, 0, "a", 5)...)
+			produce(t, pr, records(c.in, 1, "b", 5)...)
+			cfg := slowCommits(c, c.in)
 			cfg.Protocol, cfg.RevokeTimeout = protocol, 1400*time.Millisecond
 			e := record(t, &cfg)
 			first := open(t, cfg)
@@ -108,16 +108,16 @@ func TestARevokesBarrierIsTheWaitForItsBatchesAndItsCommit(t *testing.T) {
 			if r.LocalBarrier < hold || !r.DurableTailHandoff || r.DeadlineExhausted {
 				t.Fatalf("the revoke left %+v, want a local barrier of at least %v", r, hold)
 			}
-			if r.AssignmentDigest != digestOf("in/0", "in/1") {
+			if r.AssignmentDigest != digestOf(c.in+"/0", c.in+"/1") {
 				t.Fatalf("the digest is not of what was owned when the barrier began: %x", r.AssignmentDigest)
 			}
 			owns(t, first, 1)
 			p := first.Stats().Partitions[0].Partition
-			produce(t, pr, records("in", p, "c", 5)...)
+			produce(t, pr, records(c.in, p, "c", 5)...)
 			poll(t, first).Ack.Done(nil)
 			e.close(t, first)
 			after := e.wait(t, 2)[1]
-			if after.AssignmentVersion <= r.AssignmentVersion || after.AssignmentDigest != digestOf([]string{"in/0", "in/1"}[p]) {
+			if after.AssignmentVersion <= r.AssignmentVersion || after.AssignmentDigest != digestOf([]string{c.in + "/0", c.in + "/1"}[p]) {
 				t.Fatalf("after the revoke, assignment version %d (before it %d), digest %x", after.AssignmentVersion, r.AssignmentVersion, after.AssignmentDigest)
 			}
 		})
@@ -131,11 +131,11 @@ func withoutLedger(cfg kafka.Config) kafka.Config {
 
 func TestARevokeThatGivesUpHandsNothingOffAndExhaustsItsDeadline(t *testing.T) {
 	t.Parallel()
-	c := newCluster(t, kfake.SeedTopics(2, "in"))
+	c := newBroker(t, 2)
 	pr := newProducer(t, c)
-	produce(t, pr, records("in", 0, "a", 5)...)
-	produce(t, pr, records("in", 1, "b", 5)...)
-	cfg := config(c, "in")
+	produce(t, pr, records(c.in, 0, "a", 5)...)
+	produce(t, pr, records(c.in, 1, "b", 5)...)
+	cfg := config(c, c.in)
 	cfg.RevokeTimeout = 200 * time.Millisecond
 	e := record(t, &cfg)
 	first := open(t, cfg)
@@ -175,9 +175,9 @@ func TestCloseIsABarrierIfThereIsSomethingToWaitForOrToCommit(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c := newCluster(t, kfake.SeedTopics(1, "in"))
-			produce(t, newProducer(t, c), records("in", 0, "a", 10)...)
-			cfg := slowCommits(c, "in")
+			c := newBroker(t, 1)
+			produce(t, newProducer(t, c), records(c.in, 0, "a", 10)...)
+			cfg := slowCommits(c, c.in)
 			e := record(t, &cfg)
 			s := open(t, cfg)
 			tt.before(t, poll(t, s))
@@ -234,9 +234,9 @@ func TestACommitSentAgainIsOneAttemptOfCloseAndAnotherOfTheInterval(t *testing.T
 
 func TestOnCommitIsPartOfTheBarrierAndOfNoStage(t *testing.T) {
 	t.Parallel()
-	c := newCluster(t, kfake.SeedTopics(1, "in"))
-	produce(t, newProducer(t, c), records("in", 0, "a", 10)...)
-	cfg := config(c, "in")
+	c := newBroker(t, 1)
+	produce(t, newProducer(t, c), records(c.in, 0, "a", 10)...)
+	cfg := config(c, c.in)
 	e := record(t, &cfg)
 	entered, leave := make(chan struct{}), make(chan struct{})
 	cfg.OnCommit = func(string, int32, int64) { close(entered); <-leave }
@@ -268,13 +268,13 @@ func TestOneMemberLeadsAndAnotherFollowsInItsPlace(t *testing.T) {
 	for _, protocol := range []kafka.Protocol{kafka.Cooperative, kafka.Eager} {
 		t.Run(protocol.String(), func(t *testing.T) {
 			t.Parallel()
-			c := newCluster(t, kfake.SeedTopics(2, "in"))
+			c := newBroker(t, 2)
 			pr := newProducer(t, c)
-			deliver := func(p int32) { produce(t, pr, records("in", p, "a", 5)...) }
+			deliver := func(p int32) { produce(t, pr, records(c.in, p, "a", 5)...) }
 			var sources [2]*kafka.Source
 			var left [2]*evidence
 			for i := range sources {
-				cfg := config(c, "in")
+				cfg := config(c, c.in)
 				cfg.Protocol = protocol
 				left[i] = record(t, &cfg)
 				sources[i] = open(t, cfg)
@@ -300,13 +300,13 @@ func TestOneMemberLeadsAndAnotherFollowsInItsPlace(t *testing.T) {
 
 func TestALedgerBelongsToOneSource(t *testing.T) {
 	t.Parallel()
-	c := newCluster(t, kfake.SeedTopics(1, "in"))
+	c := newBroker(t, 1)
 	pr := newProducer(t, c)
-	cfg := slowCommits(c, "in")
+	cfg := slowCommits(c, c.in)
 	e := record(t, &cfg)
 	for range 2 {
 		s := open(t, cfg)
-		produce(t, pr, records("in", 0, "a", 10)...)
+		produce(t, pr, records(c.in, 0, "a", 10)...)
 		poll(t, s).Ack.Done(nil)
 		if err := s.Close(context.Background()); err != nil {
 			t.Fatal(err)

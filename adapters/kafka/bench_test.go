@@ -19,13 +19,13 @@ const benchPartitions = 8
 
 // synthetic returns a broker that makes records up, so that the client and
 // not the broker's storage is measured.
-func synthetic(b *testing.B) *kfake.Cluster {
+func synthetic(b *testing.B) *cluster {
 	return newCluster(b, kfake.SeedTopics(benchPartitions, "in"), kfake.SyntheticFetch(kfake.SyntheticBatch{}))
 }
 
 func BenchmarkBarePollAndMark(b *testing.B) {
 	c := synthetic(b)
-	cl, err := kgo.NewClient(kgo.SeedBrokers(c.ListenAddrs()...), kgo.ConsumerGroup("group"), kgo.ConsumeTopics("in"),
+	cl, err := kgo.NewClient(kgo.SeedBrokers(c.addrs...), kgo.ConsumerGroup("group"), kgo.ConsumeTopics("in"),
 		kgo.AutoCommitMarks(), kgo.AutoCommitInterval(time.Second), kgo.BlockRebalanceOnPoll(),
 		kgo.FetchMaxWait(250*time.Millisecond), kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()))
 	if err != nil {
@@ -48,7 +48,7 @@ func BenchmarkBarePollAndMark(b *testing.B) {
 
 func BenchmarkSource(b *testing.B) {
 	c := synthetic(b)
-	s := open(b, kafka.Config{Brokers: c.ListenAddrs(), Group: "group", Topics: []string{"in"}})
+	s := open(b, kafka.Config{Brokers: c.addrs, Group: "group", Topics: []string{"in"}})
 	ctx := context.Background()
 	poll := func() (n int) {
 		batch, err := s.Poll(ctx)

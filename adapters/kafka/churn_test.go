@@ -129,7 +129,7 @@ func seedOf(t *testing.T) uint64 {
 // churn is a group whose members come and go while records are produced.
 type churn struct {
 	t       *testing.T
-	c       *kfake.Cluster
+	c       *cluster
 	o       *oracle
 	cfg     kafka.Config
 	run     member

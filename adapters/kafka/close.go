@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
 // Close stops fetching, waits until ctx is done for the batches that Poll
@@ -49,6 +52,9 @@ const (
 	// context is done; closeLimit is what they get at most.
 	closeGrace = 5 * time.Second
 	closeLimit = 30 * time.Second
+	// staticLeave in place of a member epoch is a leave that keeps the
+	// member's partitions for it.
+	staticLeave = -2
 )
 
 func (s *Source) shut(ctx context.Context) error {
@@ -82,7 +88,7 @@ func (s *Source) shut(ctx context.Context) error {
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(closeGrace, s.last.stop) })()
 	commitErr := s.commitWithRetry(last, nil, b)
 	b.end()
-	if err := s.cl.LeaveGroupContext(last); err != nil {
+	if err := s.leave(last); err != nil {
 		s.log.Warn("leaving the group; it waits for this member until the session times out", "err", err)
 	}
 	s.last.stop()
@@ -99,6 +105,26 @@ func (s *Source) shut(ctx context.Context) error {
 		errs = append(errs, fmt.Errorf("%w: %d partitions were lost meanwhile", ErrUncommitted, unsaved))
 	}
 	return errors.Join(errs...)
+}
+
+// leave takes the member out of its group. A static member of a KIP848 group
+// stays, and says that the next one with its instance id may take its place:
+// the client leaves the instance id out, which brokers refuse, so it is said
+// again. Without it, that next one would wait until the session times out.
+func (s *Source) leave(ctx context.Context) error {
+	err := s.cl.LeaveGroupContext(ctx)
+	if s.cfg.Protocol != KIP848 || s.cfg.InstanceID == "" || !errors.Is(err, kerr.InvalidRequest) {
+		return err
+	}
+	req := kmsg.NewPtrConsumerGroupHeartbeatRequest()
+	req.Group, req.InstanceID = s.cfg.Group, &s.cfg.InstanceID
+	req.MemberID, _ = s.cl.GroupMetadata()
+	req.MemberEpoch = staticLeave
+	resp, err := req.RequestWith(ctx, s.cl)
+	if err != nil {
+		return err
+	}
+	return kerr.ErrorForCode(resp.ErrorCode)
 }
 
 // owned returns the partitions that are tracked now.

@@ -18,7 +18,7 @@ import (
 )
 
 // slowCommits returns a configuration whose commits are those of Close alone.
-func slowCommits(c *kfake.Cluster, topics ...string) kafka.Config {
+func slowCommits(c *cluster, topics ...string) kafka.Config {
 	cfg := config(c, topics...)
 	cfg.CommitInterval = time.Hour
 	return cfg
@@ -34,9 +34,9 @@ func TestCloseWaitsForHandedOutBatchesAndCommitsThem(t *testing.T) {
 	for _, protocol := range protocols {
 		t.Run(protocol.String(), func(t *testing.T) {
 			t.Parallel()
-			c := newCluster(t, kfake.SeedTopics(1, "in"))
-			produce(t, newProducer(t, c), records("in", 0, "a", 50)...)
-			cfg := slowCommits(c, "in")
+			c := newBroker(t, 1)
+			produce(t, newProducer(t, c), records(c.in, 0, "a", 50)...)
+			cfg := slowCommits(c, c.in)
 			cfg.Protocol = protocol
 			s := open(t, cfg)
 			held := []kafka.Batch{poll(t, s), poll(t, s)}
@@ -44,15 +44,14 @@ func TestCloseWaitsForHandedOutBatchesAndCommitsThem(t *testing.T) {
 			if err := s.Close(within(t, patience)); err != nil {
 				t.Fatal(err)
 			}
-			if got := committed(c, "group", "in", 0); got != 20 {
+			if got := committed(c, c.group, c.in, 0); got != 20 {
 				t.Fatalf("committed at %d, want what was handed out and acknowledged: 20", got)
 			}
 			if st := s.Stats(); st.Dropped == 0 || len(st.Partitions) != 0 {
 				t.Fatalf("dropped %d batches and still owns %v", st.Dropped, st.Partitions)
 			}
 			eventually(t, "the group to be empty", func() bool {
-				g := c.GroupInfo("group")
-				return g != nil && len(g.Members) == 0
+				return c.members(t) == 0
 			})
 		})
 	}
@@ -60,9 +59,9 @@ func TestCloseWaitsForHandedOutBatchesAndCommitsThem(t *testing.T) {
 
 func TestCloseIsBoundedByItsContextAndCommitsWhatItCan(t *testing.T) {
 	t.Parallel()
-	c := newCluster(t, kfake.SeedTopics(1, "in"))
-	produce(t, newProducer(t, c), records("in", 0, "a", 50)...)
-	s := open(t, slowCommits(c, "in"))
+	c := newBroker(t, 1)
+	produce(t, newProducer(t, c), records(c.in, 0, "a", 50)...)
+	s := open(t, slowCommits(c, c.in))
 	held := []kafka.Batch{poll(t, s), poll(t, s)}
 	held[0].Ack.Done(nil)
 	start := time.Now()
@@ -73,7 +72,7 @@ func TestCloseIsBoundedByItsContextAndCommitsWhatItCan(t *testing.T) {
 	if d := time.Since(start); d > 3*time.Second {
 		t.Fatalf("Close took %v", d)
 	}
-	if got := committed(c, "group", "in", 0); got != 10 {
+	if got := committed(c, c.group, c.in, 0); got != 10 {
 		t.Fatalf("committed at %d, want 10", got)
 	}
 	held[1].Ack.Done(nil) // harmless
@@ -84,9 +83,9 @@ func TestCloseIsBoundedByItsContextAndCommitsWhatItCan(t *testing.T) {
 
 func TestCloseDoesNotWaitForAFailedBatch(t *testing.T) {
 	t.Parallel()
-	c := newCluster(t, kfake.SeedTopics(1, "in"))
-	produce(t, newProducer(t, c), records("in", 0, "a", 30)...)
-	s := open(t, slowCommits(c, "in"))
+	c := newBroker(t, 1)
+	produce(t, newProducer(t, c), records(c.in, 0, "a", 30)...)
+	s := open(t, slowCommits(c, c.in))
 	bs := pollRecords(t, s, 30)
 	bs[0].Ack.Done(nil)
 	bs[1].Ack.Done(errors.New("refused"))
@@ -98,7 +97,7 @@ func TestCloseDoesNotWaitForAFailedBatch(t *testing.T) {
 	if d := time.Since(start); d > 3*time.Second {
 		t.Fatalf("Close took %v", d)
 	}
-	if got := committed(c, "group", "in", 0); got != 10 {
+	if got := committed(c, c.group, c.in, 0); got != 10 {
 		t.Fatalf("committed at %d, want 10: below the failed batch", got)
 	}
 }
@@ -150,13 +149,13 @@ func TestCloseWithoutABrokerIsBounded(t *testing.T) {
 
 func TestCloseFromSeveralGoroutinesDuringPollsAndARebalance(t *testing.T) {
 	t.Parallel()
-	c := newCluster(t, kfake.SeedTopics(4, "in"))
+	c := newBroker(t, 4)
 	pr := newProducer(t, c)
 	for p := range int32(4) {
-		produce(t, pr, records("in", p, "a", 100)...)
+		produce(t, pr, records(c.in, p, "a", 100)...)
 	}
-	s := open(t, config(c, "in"))
-	other := open(t, config(c, "in"))
+	s := open(t, config(c, c.in))
+	other := open(t, config(c, c.in))
 	var wg sync.WaitGroup
 	for range 3 {
 		wg.Go(func() {
@@ -186,38 +185,38 @@ func TestCloseFromSeveralGoroutinesDuringPollsAndARebalance(t *testing.T) {
 
 func TestFailedBatchStallsItsPartitionAndIsReported(t *testing.T) {
 	t.Parallel()
-	c := newCluster(t, kfake.SeedTopics(2, "in"))
+	c := newBroker(t, 2)
 	pr := newProducer(t, c)
-	produce(t, pr, records("in", 0, "a", 30)...)
+	produce(t, pr, records(c.in, 0, "a", 30)...)
 	var buf bytes.Buffer
-	cfg := config(c, "in")
+	cfg := config(c, c.in)
 	cfg.Logger = slog.New(slog.NewTextHandler(&buf, &slog.HandlerOptions{Level: slog.LevelError}))
 	s := open(t, cfg)
 	bs := pollRecords(t, s, 30)
 	bs[1].Ack.Done(errors.New("refused"))
 	bs[2].Ack.Done(nil)
 	bs[0].Ack.Done(nil)
-	eventuallyCommitted(t, c, "in", 0, 10)
-	eventually(t, "the stall", func() bool { p, _ := state(s, "in", 0); return p.Stalled != nil })
-	p, _ := state(s, "in", 0)
+	eventuallyCommitted(t, c, c.in, 0, 10)
+	eventually(t, "the stall", func() bool { p, _ := state(s, c.in, 0); return p.Stalled != nil })
+	p, _ := state(s, c.in, 0)
 	if p.Stalled.Batch != bs[1].Ack.ID() || p.Stalled.LastOffset != 19 || p.Stalled.Since.IsZero() {
 		t.Fatalf("stalled at %+v, want batch %v", p.Stalled, bs[1].Ack.ID())
 	}
-	produce(t, pr, records("in", 0, "b", 10)...) // goes on being delivered
+	produce(t, pr, records(c.in, 0, "b", 10)...) // goes on being delivered
 	poll(t, s).Ack.Done(nil)
-	produce(t, pr, records("in", 1, "c", 10)...) // and the other partition commits
+	produce(t, pr, records(c.in, 1, "c", 10)...) // and the other partition commits
 	poll(t, s).Ack.Done(nil)
-	eventuallyCommitted(t, c, "in", 1, 10)
+	eventuallyCommitted(t, c, c.in, 1, 10)
 	if err := s.Close(within(t, patience)); err != nil {
 		t.Fatal(err)
 	}
-	if got := committed(c, "group", "in", 0); got != 10 {
+	if got := committed(c, c.group, c.in, 0); got != 10 {
 		t.Fatalf("committed at %d, want 10", got)
 	}
 	if log := buf.String(); strings.Count(log, "stalled") != 1 || !strings.Contains(log, bs[1].Ack.ID().String()) {
 		t.Fatalf("the log says %q, want one stall that names %v", log, bs[1].Ack.ID())
 	}
-	again := open(t, config(c, "in"))
+	again := open(t, config(c, c.in))
 	if got := poll(t, again); got.Records[0].Offset != 10 {
 		t.Fatalf("after a restart, read from offset %d, want 10", got.Records[0].Offset)
 	}

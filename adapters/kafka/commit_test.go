@@ -82,7 +82,7 @@ func TestFailedCommitIsCountedAndStaysDue(t *testing.T) {
 
 // answer makes the broker treat the next commit by fn: no answer when fn
 // returns nil, a closed connection when it returns an error.
-func answer(c *kfake.Cluster, fn func() error) (hit chan struct{}) {
+func answer(c *cluster, fn func() error) (hit chan struct{}) {
 	hit = make(chan struct{}, 1)
 	c.ControlKey(int16(kmsg.OffsetCommit), func(kmsg.Request) (kmsg.Response, error, bool) {
 		hit <- struct{}{}
@@ -180,23 +180,21 @@ func TestTransactionalTopicIsCommittedToItsLogEnd(t *testing.T) {
 		committedOnly := level == kgo.ReadCommitted()
 		t.Run(fmt.Sprintf("read committed %v", committedOnly), func(t *testing.T) {
 			t.Parallel()
-			c := newCluster(t, kfake.SeedTopics(1, "in"))
-			pr := newProducer(t, c, kgo.TransactionalID("txn"))
+			c := newBroker(t, 1)
+			pr := newProducer(t, c, kgo.TransactionalID(c.in))
 			ctx := context.Background()
 			for i, end := range []kgo.TransactionEndTry{kgo.TryCommit, kgo.TryAbort, kgo.TryCommit, kgo.TryAbort} {
 				if err := pr.BeginTransaction(); err != nil {
 					t.Fatal(err)
 				}
-				produce(t, pr, records("in", 0, fmt.Sprintf("txn%d-", i), 7)...)
+				produce(t, pr, records(c.in, 0, fmt.Sprintf("txn%d-", i), 7)...)
 				if err := pr.EndTransaction(ctx, end); err != nil {
 					t.Fatal(err)
 				}
 			}
-			end := c.PartitionInfo("in", 0).HighWatermark
-			if end != 4*8 {
-				t.Fatalf("the log ends at %d, want four times seven records and a marker", end)
-			}
-			cfg := config(c, "in")
+			const end = 4 * 8 // four times seven records and a marker, which may come late
+			eventually(t, "the last marker", func() bool { return c.logEnd(t, c.in, 0) == end })
+			cfg := config(c, c.in)
 			cfg.BatchRecords = 5
 			cfg.Options = append(cfg.Options, kgo.FetchIsolationLevel(level))
 			s := open(t, cfg)
@@ -206,7 +204,7 @@ func TestTransactionalTopicIsCommittedToItsLogEnd(t *testing.T) {
 			}
 			bs := pollRecords(t, s, want)
 			ackAll(bs)
-			eventuallyCommitted(t, c, "in", 0, end)
+			eventuallyCommitted(t, c, c.in, 0, end)
 			for _, b := range bs {
 				for _, r := range b.Records {
 					if r.Attrs.IsControl() || len(r.Value) == 0 {
@@ -261,10 +259,10 @@ func TestOffsetGapsOfACompactedTopicAreNormal(t *testing.T) {
 
 func TestOnCommitSeesEveryCommitInOrder(t *testing.T) {
 	t.Parallel()
-	c := newCluster(t, kfake.SeedTopics(1, "in"))
-	produce(t, newProducer(t, c), records("in", 0, "a", 50)...)
+	c := newBroker(t, 1)
+	produce(t, newProducer(t, c), records(c.in, 0, "a", 50)...)
 	var log commitLog
-	cfg := config(c, "in")
+	cfg := config(c, c.in)
 	cfg.CommitInterval = time.Millisecond
 	cfg.OnCommit = log.add
 	s := open(t, cfg)

@@ -74,6 +74,8 @@ type Config struct {
 	ClientID string
 	// InstanceID makes the member static: it keeps its partitions over a
 	// restart that is shorter than SessionTimeout. Must be unique in the group.
+	// In a KIP848 group a member that was killed keeps its id until the broker
+	// ends its session; the next one waits for that, and logs that it does.
 	InstanceID string
 	// Protocol is the group protocol; see its constants.
 	Protocol Protocol

@@ -292,10 +292,12 @@ func (s *Source) fetchError(topic string, num int32, err error, reset *map[*part
 }
 
 // lasting are the errors of a group or connection that trying again does not
-// end. The client does keep trying, in case somebody changes the cause.
+// end. The client does keep trying, in case somebody changes the cause. An
+// instance id that is not released is none of them: it is when the session of a
+// member that was killed is over.
 var lasting = []error{
 	kerr.GroupAuthorizationFailed, kerr.TopicAuthorizationFailed, kerr.ClusterAuthorizationFailed,
-	kerr.SaslAuthenticationFailed, kerr.FencedInstanceID, kerr.UnreleasedInstanceID,
+	kerr.SaslAuthenticationFailed, kerr.FencedInstanceID,
 	kerr.InconsistentGroupProtocol, kerr.InvalidGroupID, kerr.InvalidSessionTimeout,
 	kerr.UnsupportedAssignor, kerr.UnsupportedVersion, kerr.GroupMaxSizeReached,
 }

@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/tidemark-go/tidemark/adapters/kafka"
@@ -21,31 +20,11 @@ const patience = 20 * time.Second
 
 var protocols = []kafka.Protocol{kafka.Cooperative, kafka.Eager, kafka.KIP848}
 
-// newCluster starts a broker in this process. A rebalance needs no more than
-// a second: every join starts the group's deadline again.
-func newCluster(t testing.TB, opts ...kfake.Opt) *kfake.Cluster {
-	t.Helper()
-	opts = append([]kfake.Opt{
-		kfake.NumBrokers(1),
-		kfake.GroupMinSessionTimeout(100 * time.Millisecond),
-		kfake.BrokerConfigs(map[string]string{ // of KIP848 groups, where the broker decides
-			"group.consumer.heartbeat.interval.ms": "50",
-			"group.consumer.session.timeout.ms":    "3000",
-		}),
-	}, opts...)
-	c, err := kfake.NewCluster(opts...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(c.Close)
-	return c
-}
-
 // config is a Source's configuration for tests: short times, small batches.
-func config(c *kfake.Cluster, topics ...string) kafka.Config {
+func config(c *cluster, topics ...string) kafka.Config {
 	cfg := kafka.Config{
-		Brokers:          c.ListenAddrs(),
-		Group:            "group",
+		Brokers:          c.addrs,
+		Group:            c.group,
 		Topics:           topics,
 		BatchRecords:     10,
 		CommitInterval:   20 * time.Millisecond,
@@ -84,12 +63,13 @@ func open(t testing.TB, cfg kafka.Config) *kafka.Source {
 }
 
 // newProducer returns a client that produces to named partitions.
-func newProducer(t testing.TB, c *kfake.Cluster, opts ...kgo.Opt) *kgo.Client {
+func newProducer(t testing.TB, c *cluster, opts ...kgo.Opt) *kgo.Client {
 	t.Helper()
 	opts = append([]kgo.Opt{
-		kgo.SeedBrokers(c.ListenAddrs()...),
+		kgo.SeedBrokers(c.addrs...),
 		kgo.RecordPartitioner(kgo.ManualPartitioner()),
 		kgo.MetadataMinAge(20 * time.Millisecond),
+		kgo.UnknownTopicRetries(-1), // a topic may be known before its partitions are
 	}, opts...)
 	cl, err := kgo.NewClient(opts...)
 	if err != nil {
@@ -173,21 +153,6 @@ func values(bs ...kafka.Batch) []string {
 	return vs
 }
 
-// committed returns the group's commit, or -1.
-func committed(c *kfake.Cluster, group, topic string, partition int32) int64 {
-	offset, _ := commitOf(c, group, topic, partition)
-	return offset
-}
-
-func commitOf(c *kfake.Cluster, group, topic string, partition int32) (offset int64, epoch int32) {
-	if g := c.GroupInfo(group); g != nil {
-		if gc, ok := g.Commits[topic][partition]; ok {
-			return gc.Offset, gc.LeaderEpoch
-		}
-	}
-	return -1, -1
-}
-
 // eventually fails the test when ok does not hold in time.
 func eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()
@@ -198,10 +163,10 @@ func eventually(t testing.TB, what string, ok func() bool) {
 	}
 }
 
-func eventuallyCommitted(t testing.TB, c *kfake.Cluster, topic string, partition int32, want int64) {
+func eventuallyCommitted(t testing.TB, c *cluster, topic string, partition int32, want int64) {
 	t.Helper()
 	eventually(t, fmt.Sprintf("%s[%d] committed at %d", topic, partition, want), func() bool {
-		got := committed(c, "group", topic, partition)
+		got := committed(c, c.group, topic, partition)
 		if got > want {
 			t.Fatalf("%s[%d] committed at %d, want %d", topic, partition, got, want)
 		}

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -49,7 +50,7 @@ func (l *lossLog) only(t *testing.T) kafka.DataLoss {
 }
 
 // portOf returns the port of a cluster with one broker.
-func portOf(t *testing.T, c *kfake.Cluster) int {
+func portOf(t *testing.T, c *cluster) int {
 	t.Helper()
 	_, port, err := net.SplitHostPort(c.ListenAddrs()[0])
 	if err != nil {
@@ -64,7 +65,7 @@ func portOf(t *testing.T, c *kfake.Cluster) int {
 
 // diverge moves the partition's leader and lets the new one say that its log
 // ends at offset: what a leader answers whose log is shorter.
-func diverge(t *testing.T, c *kfake.Cluster, topic string, offset int64) {
+func diverge(t *testing.T, c *cluster, topic string, offset int64) {
 	t.Helper()
 	epoch := c.PartitionInfo(topic, 0).Epoch
 	c.ControlKey(int16(kmsg.OffsetForLeaderEpoch), func(kreq kmsg.Request) (kmsg.Response, error, bool) {
@@ -211,34 +212,37 @@ func TestRecreatedTopicIsReportedAndReadFromItsStart(t *testing.T) {
 	for _, protocol := range protocols {
 		t.Run(protocol.String(), func(t *testing.T) {
 			t.Parallel()
-			c := newCluster(t, kfake.SeedTopics(1, "in", "other"))
+			c := newBroker(t, 1)
+			if err := c.createTopic(c.other, 1); err != nil {
+				t.Fatal(err)
+			}
 			pr := newProducer(t, c)
-			produce(t, pr, records("in", 0, "old", 20)...)
-			produce(t, pr, records("other", 0, "kept", 5)...)
+			produce(t, pr, records(c.in, 0, "old", 20)...)
+			produce(t, pr, records(c.other, 0, "kept", 5)...)
 			var losses lossLog
-			cfg := config(c, "in", "other")
+			cfg := config(c, c.in, c.other)
 			cfg.Protocol = protocol
 			cfg.OnDataLoss = losses.add
 			s := open(t, cfg)
 			var old []kafka.Batch
 			for _, b := range pollRecords(t, s, 25) {
-				if b.Topic == "in" {
+				if b.Topic == c.in {
 					old = append(old, b)
 				} else {
 					b.Ack.Done(nil)
 				}
 			}
 			old[0].Ack.Done(nil)
-			eventuallyCommitted(t, c, "in", 0, 10)
+			eventuallyCommitted(t, c, c.in, 0, 10)
 
-			if err := c.DeleteTopic("in"); err != nil {
+			if err := c.deleteTopic(c.in); err != nil {
 				t.Fatal(err)
 			}
-			if err := c.CreateTopic("in", 1, nil); err != nil {
+			if err := c.createTopic(c.in, 1); err != nil {
 				t.Fatal(err)
 			}
 			pr = newProducer(t, c)
-			produce(t, pr, records("in", 0, "new", 30)...)
+			produce(t, pr, records(c.in, 0, "new", 30)...)
 			loss := losses.only(t)
 			if loss.Kind != kafka.LossRecreated || loss.ConsumedTo != 20 || loss.Committed != 10 {
 				t.Fatalf("reported %+v, want recreated, consumed to 20, committed 10", loss)
@@ -246,53 +250,53 @@ func TestRecreatedTopicIsReportedAndReadFromItsStart(t *testing.T) {
 			old[1].Ack.Done(nil)
 			for next := int64(0); next < 30; {
 				b := poll(t, s)
-				if b.Topic != "in" || b.Records[0].Offset != next || string(b.Records[0].Value) != fmt.Sprintf("new%d", next) {
+				if b.Topic != c.in || b.Records[0].Offset != next || string(b.Records[0].Value) != fmt.Sprintf("new%d", next) {
 					t.Fatalf("read %q of %s at offset %d, want new%d", b.Records[0].Value, b.Topic, b.Records[0].Offset, next)
 				}
 				next += int64(len(b.Records))
 				b.Ack.Done(nil)
 			}
-			eventuallyCommitted(t, c, "in", 0, 30)
-			produce(t, pr, records("other", 0, "more", 3)...)
+			eventuallyCommitted(t, c, c.in, 0, 30)
+			produce(t, pr, records(c.other, 0, "more", 3)...)
 			more := poll(t, s)
-			if more.Topic != "other" || more.Records[0].Offset != 5 {
+			if more.Topic != c.other || more.Records[0].Offset != 5 {
 				t.Fatalf("read %s at offset %d, want the other topic to go on at 5", more.Topic, more.Records[0].Offset)
 			}
 			more.Ack.Done(nil)
-			eventuallyCommitted(t, c, "other", 0, 8)
+			eventuallyCommitted(t, c, c.other, 0, 8)
 		})
 	}
 }
 
 func TestDeletedTopicIsReportedAndReadWhenItComesBack(t *testing.T) {
 	t.Parallel()
-	c := newCluster(t, kfake.SeedTopics(1, "in"))
-	produce(t, newProducer(t, c), records("in", 0, "old", 20)...)
+	c := newBroker(t, 1)
+	produce(t, newProducer(t, c), records(c.in, 0, "old", 20)...)
 	var losses lossLog
-	cfg := config(c, "in")
+	cfg := config(c, c.in)
 	cfg.OnDataLoss = losses.add
 	// The client gives a topic ID that is unknown six tries.
 	cfg.Options = append(cfg.Options, kgo.RetryBackoffFn(func(int) time.Duration { return 20 * time.Millisecond }))
 	s := open(t, cfg)
 	ackAll(pollRecords(t, s, 20))
-	eventuallyCommitted(t, c, "in", 0, 20)
-	if err := c.DeleteTopic("in"); err != nil {
+	eventuallyCommitted(t, c, c.in, 0, 20)
+	if err := c.deleteTopic(c.in); err != nil {
 		t.Fatal(err)
 	}
 	if loss := losses.only(t); loss.Kind != kafka.LossRecreated {
 		t.Fatalf("reported %+v, want recreated", loss)
 	}
 	quiet(t, s, 300*time.Millisecond)
-	if err := c.CreateTopic("in", 1, nil); err != nil {
+	if err := c.createTopic(c.in, 1); err != nil {
 		t.Fatal(err)
 	}
-	produce(t, newProducer(t, c), records("in", 0, "new", 30)...)
+	produce(t, newProducer(t, c), records(c.in, 0, "new", 30)...)
 	bs := pollRecords(t, s, 30)
 	if got := string(bs[0].Records[0].Value); got != "new0" {
 		t.Fatalf("read %q first, want new0", got)
 	}
 	ackAll(bs)
-	eventuallyCommitted(t, c, "in", 0, 30)
+	eventuallyCommitted(t, c, c.in, 0, 30)
 	if st := s.Stats(); st.DataLosses != 1 {
 		t.Fatalf("counted %d data losses, want 1", st.DataLosses)
 	}
@@ -300,17 +304,17 @@ func TestDeletedTopicIsReportedAndReadWhenItComesBack(t *testing.T) {
 
 func TestRecordsThatExpireUnreadAreReported(t *testing.T) {
 	t.Parallel()
-	c := newCluster(t, kfake.SeedTopics(1, "in"))
+	c := newBroker(t, 1)
 	pr := newProducer(t, c)
-	produce(t, pr, records("in", 0, "a", 30)...)
-	cfg := config(c, "in")
+	produce(t, pr, records(c.in, 0, "a", 30)...)
+	cfg := config(c, c.in)
 	s := open(t, cfg)
 	ackAll(pollRecords(t, s, 30))
 	if err := s.Close(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	produce(t, pr, records("in", 0, "b", 30)...)
-	if err := c.DeleteRecords("in", 0, 45); err != nil {
+	produce(t, pr, records(c.in, 0, "b", 30)...)
+	if err := c.deleteRecords(c.in, 0, 45); err != nil {
 		t.Fatal(err)
 	}
 	var losses lossLog
@@ -324,18 +328,18 @@ func TestRecordsThatExpireUnreadAreReported(t *testing.T) {
 		t.Fatalf("reported %+v", loss)
 	}
 	ackAll(bs)
-	eventuallyCommitted(t, c, "in", 0, 60)
+	eventuallyCommitted(t, c, c.in, 0, 60)
 }
 
 // A commit above the end of the log, as after a restore of the broker alone.
 func TestCommitAboveTheLogEndIsReportedAsTruncation(t *testing.T) {
 	t.Parallel()
-	c := newCluster(t, kfake.SeedTopics(1, "in"))
+	c := newBroker(t, 1)
 	pr := newProducer(t, c)
-	produce(t, pr, records("in", 0, "a", 20)...)
-	commitByHand(t, c, "in", 0, 100)
+	produce(t, pr, records(c.in, 0, "a", 20)...)
+	commitByHand(t, c, c.in, 0, 100)
 	var losses lossLog
-	cfg := config(c, "in")
+	cfg := config(c, c.in)
 	cfg.OnDataLoss = losses.add
 	s := open(t, cfg)
 	bs := pollRecords(t, s, 20)
@@ -344,27 +348,17 @@ func TestCommitAboveTheLogEndIsReportedAsTruncation(t *testing.T) {
 		t.Fatalf("reported %+v", loss)
 	}
 	ackAll(bs)
-	eventually(t, "the commit to go back", func() bool { return committed(c, "group", "in", 0) == 20 })
+	eventually(t, "the commit to go back", func() bool { return committed(c, c.group, c.in, 0) == 20 })
 }
 
 // commitByHand commits for a group without members.
-func commitByHand(t *testing.T, c *kfake.Cluster, topic string, partition int32, offset int64) {
+func commitByHand(t *testing.T, c *cluster, topic string, partition int32, offset int64) {
 	t.Helper()
-	cl := newProducer(t, c, kgo.ConsumerGroup("group"))
-	req := kmsg.NewPtrOffsetCommitRequest()
-	req.Group = "group"
-	req.Generation = -1
-	rt := kmsg.NewOffsetCommitRequestTopic()
-	rt.Topic, rt.TopicID = topic, c.TopicInfo(topic).TopicID
-	rp := kmsg.NewOffsetCommitRequestTopicPartition()
-	rp.Partition, rp.Offset, rp.LeaderEpoch = partition, offset, -1
-	rt.Partitions = append(rt.Partitions, rp)
-	req.Topics = append(req.Topics, rt)
-	resp, err := req.RequestWith(context.Background(), cl)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := kerr.ErrorForCode(resp.Topics[0].Partitions[0].ErrorCode); err != nil {
+	ctx, cancel := adminContext()
+	defer cancel()
+	at := kadm.Offsets{}
+	at.AddOffset(topic, partition, offset, -1)
+	if err := c.admin.CommitAllOffsets(ctx, c.group, at); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -80,10 +80,10 @@ func TestOpenReportsAnUnknownTopic(t *testing.T) {
 
 func TestOpenWaitsForATopicThatWasMadeAMomentAgo(t *testing.T) {
 	t.Parallel()
-	c := newCluster(t)
-	made := time.AfterFunc(100*time.Millisecond, func() { _ = c.CreateTopic("in", 1, nil) })
+	c := newBroker(t, 0)
+	made := time.AfterFunc(100*time.Millisecond, func() { _ = c.createTopic(c.in, 1) })
 	defer made.Stop()
-	open(t, config(c, "in"))
+	open(t, config(c, c.in))
 }
 
 func TestOpenReportsABrokerWithoutKIP848(t *testing.T) {
@@ -152,10 +152,10 @@ func TestProtocolNamesParse(t *testing.T) {
 
 func TestStartOffsetOfTheUserIsKept(t *testing.T) {
 	t.Parallel()
-	c := newCluster(t, kfake.SeedTopics(1, "in"))
+	c := newBroker(t, 1)
 	pr := newProducer(t, c)
-	produce(t, pr, records("in", 0, "a", 20)...)
-	cfg := config(c, "in")
+	produce(t, pr, records(c.in, 0, "a", 20)...)
+	cfg := config(c, c.in)
 	cfg.Options = append(cfg.Options, kgo.ConsumeStartOffset(kgo.NewOffset().At(15)))
 	s := open(t, cfg)
 	b := poll(t, s)
@@ -163,19 +163,19 @@ func TestStartOffsetOfTheUserIsKept(t *testing.T) {
 		t.Fatalf("started at offset %d, want 15", b.Records[0].Offset)
 	}
 	b.Ack.Done(nil)
-	eventuallyCommitted(t, c, "in", 0, 20)
+	eventuallyCommitted(t, c, c.in, 0, 20)
 }
 
 // A time as start offset must not be taken for a commit.
 func TestStartOffsetByTimeIsNoCommit(t *testing.T) {
 	t.Parallel()
-	c := newCluster(t, kfake.SeedTopics(1, "in"))
-	produce(t, newProducer(t, c), records("in", 0, "a", 20)...)
-	cfg := config(c, "in")
+	c := newBroker(t, 1)
+	produce(t, newProducer(t, c), records(c.in, 0, "a", 20)...)
+	cfg := config(c, c.in)
 	cfg.Options = append(cfg.Options, kgo.ConsumeStartOffset(kgo.NewOffset().AfterMilli(time.Now().Add(-time.Hour).UnixMilli())))
 	s := open(t, cfg)
 	ackAll(pollRecords(t, s, 20))
-	eventuallyCommitted(t, c, "in", 0, 20)
+	eventuallyCommitted(t, c, c.in, 0, 20)
 	if st := s.Stats(); st.DataLosses != 0 {
 		t.Fatalf("reported %d data losses", st.DataLosses)
 	}

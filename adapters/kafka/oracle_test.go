@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
@@ -27,7 +26,7 @@ type oracle struct {
 	violations []string
 }
 
-func newOracle(c *kfake.Cluster, topic string, partitions int) *oracle {
+func newOracle(c *cluster, topic string, partitions int) *oracle {
 	o := &oracle{topic: topic, delivered: make([][]int, partitions), prefix: make([]int64, partitions)}
 	c.ControlKey(int16(kmsg.OffsetCommit), func(kreq kmsg.Request) (kmsg.Response, error, bool) {
 		o.commit(kreq.(*kmsg.OffsetCommitRequest))
@@ -88,7 +87,7 @@ func (o *oracle) violate(format string, args ...any) {
 }
 
 // watch samples the group's commits until ctx is done: they never go back.
-func (o *oracle) watch(ctx context.Context, c *kfake.Cluster) {
+func (o *oracle) watch(ctx context.Context, c *cluster) {
 	last := make([]int64, len(o.prefix))
 	for p := range last {
 		last[p] = -1

@@ -8,6 +8,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/tidemark-go/tidemark/adapters/kafka"
@@ -27,11 +28,11 @@ func TestRevokeWaitsForBatchesInFlightAndCommitsThem(t *testing.T) {
 	for _, protocol := range protocols {
 		t.Run(protocol.String(), func(t *testing.T) {
 			t.Parallel()
-			c := newCluster(t, kfake.SeedTopics(2, "in"))
+			c := newBroker(t, 2)
 			pr := newProducer(t, c)
-			produce(t, pr, records("in", 0, "a", 5)...)
-			produce(t, pr, records("in", 1, "b", 5)...)
-			cfg := config(c, "in")
+			produce(t, pr, records(c.in, 0, "a", 5)...)
+			produce(t, pr, records(c.in, 1, "b", 5)...)
+			cfg := config(c, c.in)
 			cfg.Protocol = protocol
 			cfg.CommitInterval = time.Hour // only the revoke commits
 			cfg.RevokeTimeout = 1400 * time.Millisecond
@@ -46,10 +47,10 @@ func TestRevokeWaitsForBatchesInFlightAndCommitsThem(t *testing.T) {
 			defer acked.Stop()
 			owns(t, second, 1)
 			p := second.Stats().Partitions[0].Partition
-			if got := committed(c, "group", "in", p); got != 5 {
+			if got := committed(c, c.group, c.in, p); got != 5 {
 				t.Fatalf("partition %d committed at %d when it changed hands, want 5", p, got)
 			}
-			produce(t, pr, records("in", p, "new", 1)...)
+			produce(t, pr, records(c.in, p, "new", 1)...)
 			if got := values(poll(t, second)); len(got) != 1 || got[0] != "new0" {
 				t.Fatalf("the new owner read %q, want only what was not committed", got)
 			}
@@ -61,11 +62,11 @@ func TestRevokeGivesUpOnBatchesThatDoNotResolve(t *testing.T) {
 	for _, protocol := range protocols {
 		t.Run(protocol.String(), func(t *testing.T) {
 			t.Parallel()
-			c := newCluster(t, kfake.SeedTopics(2, "in"))
+			c := newBroker(t, 2)
 			pr := newProducer(t, c)
-			produce(t, pr, records("in", 0, "a", 15)...)
-			produce(t, pr, records("in", 1, "b", 15)...)
-			cfg := config(c, "in")
+			produce(t, pr, records(c.in, 0, "a", 15)...)
+			produce(t, pr, records(c.in, 1, "b", 15)...)
+			cfg := config(c, c.in)
 			cfg.Protocol = protocol
 			cfg.RevokeTimeout = 200 * time.Millisecond
 			first := open(t, cfg)
@@ -73,7 +74,7 @@ func TestRevokeGivesUpOnBatchesThatDoNotResolve(t *testing.T) {
 			second := open(t, cfg)
 			owns(t, second, 1)
 			p := second.Stats().Partitions[0].Partition
-			if got := committed(c, "group", "in", p); got != -1 {
+			if got := committed(c, c.group, c.in, p); got != -1 {
 				t.Fatalf("committed at %d with nothing acknowledged", got)
 			}
 			owns(t, first, 1)
@@ -81,9 +82,9 @@ func TestRevokeGivesUpOnBatchesThatDoNotResolve(t *testing.T) {
 			if protocol == kafka.Eager { // and for the one that came back
 				ackAll(pollRecords(t, first, 15))
 			}
-			eventuallyCommitted(t, c, "in", 1-p, 15)
+			eventuallyCommitted(t, c, c.in, 1-p, 15)
 			time.Sleep(60 * time.Millisecond)
-			if got := committed(c, "group", "in", p); got > -1 {
+			if got := committed(c, c.group, c.in, p); got > -1 {
 				t.Fatalf("a late acknowledgement committed partition %d at %d", p, got)
 			}
 			if got := pollRecords(t, second, 15); got[0].Records[0].Offset != 0 {
@@ -100,11 +101,11 @@ func TestRevokeReturnsAtOnceWhenNothingIsInFlight(t *testing.T) {
 	for _, protocol := range protocols {
 		t.Run(protocol.String(), func(t *testing.T) {
 			t.Parallel()
-			c := newCluster(t, kfake.SeedTopics(2, "in"))
+			c := newBroker(t, 2)
 			pr := newProducer(t, c)
-			produce(t, pr, records("in", 0, "a", 15)...)
-			produce(t, pr, records("in", 1, "b", 15)...)
-			cfg := config(c, "in")
+			produce(t, pr, records(c.in, 0, "a", 15)...)
+			produce(t, pr, records(c.in, 1, "b", 15)...)
+			cfg := config(c, c.in)
 			cfg.Protocol = protocol
 			cfg.RevokeTimeout, cfg.RebalanceTimeout = 30*time.Second, 60*time.Second
 			first := open(t, cfg)
@@ -129,11 +130,11 @@ func TestRetainedPartitionsKeepTheirBatchesInFlight(t *testing.T) {
 	for _, protocol := range []kafka.Protocol{kafka.Cooperative, kafka.KIP848} {
 		t.Run(protocol.String(), func(t *testing.T) {
 			t.Parallel()
-			c := newCluster(t, kfake.SeedTopics(2, "in"))
+			c := newBroker(t, 2)
 			pr := newProducer(t, c)
-			produce(t, pr, records("in", 0, "a", 5)...)
-			produce(t, pr, records("in", 1, "b", 5)...)
-			cfg := config(c, "in")
+			produce(t, pr, records(c.in, 0, "a", 5)...)
+			produce(t, pr, records(c.in, 1, "b", 5)...)
+			cfg := config(c, c.in)
 			cfg.Protocol = protocol
 			cfg.RevokeTimeout = 100 * time.Millisecond
 			first := open(t, cfg)
@@ -146,9 +147,9 @@ func TestRetainedPartitionsKeepTheirBatchesInFlight(t *testing.T) {
 				t.Fatalf("the kept partition has %d batches pending, want 1", kept.Pending)
 			}
 			held[kept.Partition].Ack.Done(nil)
-			eventuallyCommitted(t, c, "in", kept.Partition, 5)
+			eventuallyCommitted(t, c, c.in, kept.Partition, 5)
 			quiet(t, first, 50*time.Millisecond) // nothing of it is read again
-			if got := committed(c, "group", "in", 1-kept.Partition); got != -1 {
+			if got := committed(c, c.group, c.in, 1-kept.Partition); got != -1 {
 				t.Fatalf("the partition that moved is committed at %d, want no commit", got)
 			}
 		})
@@ -159,11 +160,11 @@ func TestReturningPartitionIsTrackedAfresh(t *testing.T) {
 	for _, protocol := range protocols {
 		t.Run(protocol.String(), func(t *testing.T) {
 			t.Parallel()
-			c := newCluster(t, kfake.SeedTopics(2, "in"))
+			c := newBroker(t, 2)
 			pr := newProducer(t, c)
-			produce(t, pr, records("in", 0, "a", 5)...)
-			produce(t, pr, records("in", 1, "b", 5)...)
-			cfg := config(c, "in")
+			produce(t, pr, records(c.in, 0, "a", 5)...)
+			produce(t, pr, records(c.in, 1, "b", 5)...)
+			cfg := config(c, c.in)
 			cfg.Protocol = protocol
 			cfg.RevokeTimeout = 100 * time.Millisecond
 			first := open(t, cfg)
@@ -185,17 +186,17 @@ func TestReturningPartitionIsTrackedAfresh(t *testing.T) {
 			}
 			held[p].Ack.Done(nil) // of the earlier ownership, equal offsets
 			time.Sleep(60 * time.Millisecond)
-			if got := committed(c, "group", "in", p); got != -1 {
+			if got := committed(c, c.group, c.in, p); got != -1 {
 				t.Fatalf("an acknowledgement of the earlier ownership committed offset %d", got)
 			}
 			again.Ack.Done(nil)
-			eventuallyCommitted(t, c, "in", p, 5)
+			eventuallyCommitted(t, c, c.in, p, 5)
 		})
 	}
 }
 
 // fence makes the group throw its member out at the next heartbeat.
-func fence(c *kfake.Cluster, protocol kafka.Protocol) *kfake.FaultHandle {
+func fence(c *cluster, protocol kafka.Protocol) *kfake.FaultHandle {
 	f := kfake.Fault{Keys: []kmsg.Key{kmsg.Heartbeat}, Group: "group", TopLevel: true, Err: kerr.UnknownMemberID}
 	if protocol == kafka.KIP848 {
 		f.Keys, f.Err = []kmsg.Key{kmsg.ConsumerGroupHeartbeat}, kerr.FencedMemberEpoch
@@ -241,11 +242,11 @@ func TestLostPartitionsAreRevokedWithoutACommit(t *testing.T) {
 }
 
 func TestPollStaysContextAwareDuringARevoke(t *testing.T) {
-	c := newCluster(t, kfake.SeedTopics(2, "in"))
+	c := newBroker(t, 2)
 	pr := newProducer(t, c)
-	produce(t, pr, records("in", 0, "a", 5)...)
-	produce(t, pr, records("in", 1, "b", 5)...)
-	cfg := config(c, "in")
+	produce(t, pr, records(c.in, 0, "a", 5)...)
+	produce(t, pr, records(c.in, 1, "b", 5)...)
+	cfg := config(c, c.in)
 	cfg.Protocol = kafka.Eager
 	cfg.RevokeTimeout = 1400 * time.Millisecond
 	first := open(t, cfg)
@@ -294,9 +295,9 @@ func TestStaticMemberKeepsItsPartitionsOverARestart(t *testing.T) {
 	for _, protocol := range protocols {
 		t.Run(protocol.String(), func(t *testing.T) {
 			t.Parallel()
-			c := newCluster(t, kfake.SeedTopics(2, "in"))
+			c := newBroker(t, 2)
 			pr := newProducer(t, c)
-			cfg := config(c, "in")
+			cfg := config(c, c.in)
 			cfg.Protocol = protocol
 			cfg.InstanceID = "one"
 			first := open(t, cfg)
@@ -308,17 +309,17 @@ func TestStaticMemberKeepsItsPartitionsOverARestart(t *testing.T) {
 			p := first.Stats().Partitions[0].Partition
 			before := second.Stats().Rebalances
 
-			produce(t, pr, records("in", p, "a", 10)...)
+			produce(t, pr, records(c.in, p, "a", 10)...)
 			poll(t, first).Ack.Done(nil)
 			if err := first.Close(context.Background()); err != nil {
 				t.Fatal(err)
 			}
-			if got := committed(c, "group", "in", p); got != 10 {
+			if got := committed(c, c.group, c.in, p); got != 10 {
 				t.Fatalf("committed at %d, want 10", got)
 			}
 			first = open(t, cfg)
 			owns(t, first, 1)
-			produce(t, pr, records("in", p, "b", 10)...)
+			produce(t, pr, records(c.in, p, "b", 10)...)
 			if b := poll(t, first); b.Partition != p || b.Records[0].Offset != 10 {
 				t.Fatalf("read partition %d at %d, want %d at 10", b.Partition, b.Records[0].Offset, p)
 			}
@@ -326,5 +327,62 @@ func TestStaticMemberKeepsItsPartitionsOverARestart(t *testing.T) {
 				t.Fatalf("the other member saw %d rebalances meanwhile", got-before)
 			}
 		})
+	}
+}
+
+// A static member that was killed has left nothing behind that says so. The
+// classic protocol lets the next one with its instance id take over at once; in
+// a KIP848 group it is refused until the session is over, which is no error.
+func TestStaticMemberThatWasKilledComesBack(t *testing.T) {
+	for _, protocol := range protocols {
+		t.Run(protocol.String(), func(t *testing.T) {
+			t.Parallel()
+			c := newBroker(t, 1)
+			pr := newProducer(t, c)
+			produce(t, pr, records(c.in, 0, "a", 10)...)
+			cfg := config(c, c.in)
+			cfg.Protocol, cfg.InstanceID = protocol, "one"
+			killed := cfg
+			var w cable
+			killed.Options = append(append([]kgo.Opt(nil), cfg.Options...), kgo.Dialer(w.dial))
+			first := open(t, killed)
+			poll(t, first)
+			w.unplug()
+			second := open(t, cfg)
+			if b := poll(t, second); b.Records[0].Offset != 0 {
+				t.Fatalf("read from offset %d, want what was not committed", b.Records[0].Offset)
+			} else {
+				b.Ack.Done(nil)
+			}
+			eventuallyCommitted(t, c, c.in, 0, 10)
+			w.plug() // so that the end of the test does not wait for it
+		})
+	}
+}
+
+// The broker in this process takes a leave without the instance id; a real one
+// refuses it, and the member that comes back would wait for the session of the
+// one that left.
+func TestStaticMemberOfAKIP848GroupNamesItselfWhenItLeaves(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, kfake.SeedTopics(1, "in"))
+	cfg := config(c, "in")
+	cfg.Protocol, cfg.InstanceID = kafka.KIP848, "one"
+	leaves := func(named bool) func(kmsg.Request) bool {
+		return func(r kmsg.Request) bool {
+			h := r.(*kmsg.ConsumerGroupHeartbeatRequest)
+			return h.MemberEpoch == -2 && named == (h.InstanceID != nil && *h.InstanceID == "one")
+		}
+	}
+	key := []kmsg.Key{kmsg.ConsumerGroupHeartbeat}
+	named := c.Fault(kfake.Fault{Keys: key, Group: "group", TopLevel: true, When: leaves(true), Observe: true, Count: -1})
+	c.Fault(kfake.Fault{Keys: key, Group: "group", TopLevel: true, When: leaves(false), Err: kerr.InvalidRequest, Count: -1})
+	s := open(t, cfg)
+	owns(t, s, 1)
+	if err := s.Close(within(t, patience)); err != nil {
+		t.Fatal(err)
+	}
+	if named.Hits() != 1 {
+		t.Fatalf("%d leaves name the instance, want 1", named.Hits())
 	}
 }

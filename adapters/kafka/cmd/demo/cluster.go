@@ -19,6 +19,8 @@ import (
 const (
 	pingTimeout  = 8 * time.Second
 	adminTimeout = 15 * time.Second
+	// firstPause is how long a question waits before it is asked again.
+	firstPause = 50 * time.Millisecond
 )
 
 // cluster is what the demo talks to: a broker in this process or another one.
@@ -71,8 +73,12 @@ func (c *cluster) close() error {
 func (c *cluster) offsets(ctx context.Context, topic, group string) (ends, committed map[int32]int64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, adminTimeout)
 	defer cancel()
-	listed, err := c.admin.ListEndOffsets(ctx, topic)
-	if err = errors.Join(err, listed.Error()); err != nil {
+	var listed kadm.ListedOffsets
+	err = askAgain(ctx, func() (err error) {
+		listed, err = c.admin.ListEndOffsets(ctx, topic)
+		return errors.Join(err, listed.Error())
+	})
+	if err != nil {
 		return nil, nil, fmt.Errorf("listing the end of topic %s: %w", topic, err)
 	}
 	ends = map[int32]int64{}
@@ -84,16 +90,42 @@ func (c *cluster) offsets(ctx context.Context, topic, group string) (ends, commi
 func (c *cluster) committed(ctx context.Context, topic, group string) (map[int32]int64, error) {
 	ctx, cancel := context.WithTimeout(ctx, adminTimeout)
 	defer cancel()
-	fetched, err := c.admin.FetchOffsetsForTopics(ctx, group, topic)
+	var fetched kadm.OffsetResponses
+	err := askAgain(ctx, func() (err error) {
+		fetched, err = c.admin.FetchOffsetsForTopics(ctx, group, topic)
+		return errors.Join(err, fetched.Error())
+	})
 	if errors.Is(err, kerr.GroupIDNotFound) {
 		return map[int32]int64{}, nil // it has yet to join and commit
 	}
-	if err = errors.Join(err, fetched.Error()); err != nil {
+	if err != nil {
 		return nil, fmt.Errorf("fetching the offsets of group %s: %w", group, err)
 	}
 	committed := map[int32]int64{}
 	fetched.Each(func(r kadm.OffsetResponse) { committed[r.Partition] = max(r.At, 0) })
 	return committed, nil
+}
+
+// askAgain repeats a question while the answer is one that passes. A cluster
+// that has had no group yet says for a moment that it has no coordinator, and
+// the client does not ask again for everything.
+func askAgain(ctx context.Context, ask func() error) error {
+	for pause := firstPause; ; pause = min(2*pause, time.Second) {
+		err := ask()
+		if err == nil || !passes(err) {
+			return err
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return err
+		}
+	}
+}
+
+func passes(err error) bool {
+	var answer *kerr.Error
+	return errors.As(err, &answer) && answer.Retriable
 }
 
 // leave takes a static member out of its group, which would otherwise wait

@@ -19,6 +19,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/tidemark-go/tidemark/adapters/kafka/internal/brokertest"
 	"github.com/tidemark-go/tidemark/adapters/kafka/internal/sample"
 )
 
@@ -26,7 +27,13 @@ import (
 // they have it. plainBinary never has it: what it needs is measured.
 var binary, plainBinary string
 
-func TestMain(m *testing.M) { os.Exit(buildAndRun(m)) }
+func TestMain(m *testing.M) {
+	if err := brokertest.Select("anyBroker"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(buildAndRun(m))
+}
 
 func buildAndRun(m *testing.M) int {
 	dir, err := os.MkdirTemp("", "demo")
@@ -200,7 +207,9 @@ func summaryOf(t *testing.T, text string) summary {
 	return summary{in: n[1], out: n[2], dead: n[3], committed: n[4], end: n[5], repeated: n[6], text: text}
 }
 
-// logFile writes an access log of so many lines into dir.
+// logFile writes an access log of so many lines into dir. On a broker that
+// outlives the test every log is another one: a topic is named after what it
+// holds, and refers to files of the test that produced it.
 func logFile(t *testing.T, dir string, lines int) string {
 	t.Helper()
 	path := filepath.Join(dir, "access.log")
@@ -208,7 +217,11 @@ func logFile(t *testing.T, dir string, lines int) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(sample.Write(f, lines, 11), f.Close()); err != nil {
+	seed := uint64(11)
+	if brokertest.Addrs() != nil {
+		seed = uint64(time.Now().UnixNano())
+	}
+	if err := errors.Join(sample.Write(f, lines, seed), f.Close()); err != nil {
 		t.Fatal(err)
 	}
 	return path
@@ -226,6 +239,18 @@ func startBroker(t *testing.T, dir string, args ...string) (*process, string) {
 		return ok
 	})
 	return b, addr
+}
+
+// anyBroker returns the arguments that name a broker outside of the demo, a
+// real one if there is one, and a group that no other test uses.
+func anyBroker(t *testing.T, dir string) []string {
+	t.Helper()
+	addrs := brokertest.Addrs()
+	if addrs == nil {
+		_, addr := startBroker(t, dir)
+		addrs = []string{addr}
+	}
+	return []string{"-brokers", strings.Join(addrs, ","), "-group", brokertest.Unique("demo")}
 }
 
 func sizeOf(path string) int64 {

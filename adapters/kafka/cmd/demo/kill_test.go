@@ -10,33 +10,40 @@ import (
 )
 
 func TestKilledWhileConsumingLosesNothingAndRepeatsLittle(t *testing.T) {
+	inside := func(*testing.T, string) []string { return nil }
+	for name, tt := range map[string]struct {
+		protocol string
+		broker   func(t *testing.T, dir string) []string
+	}{
+		"with the broker inside":           {"cooperative", inside},
+		"with the broker outside":          {"cooperative", anyBroker},
+		"with the broker outside, eager":   {"eager", anyBroker},
+		"with the broker outside, kip 848": {"kip848", anyBroker},
+	} {
+		t.Run(name, func(t *testing.T) { killWhileConsuming(t, tt.protocol, tt.broker) })
+	}
+}
+
+func killWhileConsuming(t *testing.T, protocol string, broker func(t *testing.T, dir string) []string) {
 	const lines, kills = 20_000, 3
-	for _, separate := range []bool{false, true} {
-		name := map[bool]string{false: "with the broker inside", true: "with the broker outside"}[separate]
-		t.Run(name, func(t *testing.T) {
-			dir := t.TempDir()
-			args := append([]string{"-input", logFile(t, dir, lines)}, slow...)
-			if separate {
-				_, addr := startBroker(t, dir)
-				args = append(args, "-brokers", addr)
-			}
-			events := filepath.Join(dir, "out", "events.ndjson")
-			for range kills {
-				before := sizeOf(events)
-				p := start(t, dir, args...)
-				p.until("output", func() bool { return sizeOf(events) > before+1_000_000 })
-				p.signal(syscall.SIGKILL)
-				p.wait()
-			}
-			s := complete(t, dir, args...)
-			repeated := readOutput(t, mustRead(t, filepath.Join(dir, "access.log")), filepath.Join(dir, "out")).covers(t, lines)
-			if repeated > kills*slowBound || int64(repeated) != s.repeated {
-				t.Errorf("%d lines repeated after %d kills, the bound is %d each; the summary says %d", repeated, kills, slowBound, s.repeated)
-			}
-			if s.committed != int64(lines) || s.end != int64(lines) {
-				t.Errorf("committed %d of %d, want %d", s.committed, s.end, lines)
-			}
-		})
+	dir := t.TempDir()
+	args := append([]string{"-input", logFile(t, dir, lines), "-protocol", protocol}, slow...)
+	args = append(args, broker(t, dir)...)
+	events := filepath.Join(dir, "out", "events.ndjson")
+	for range kills {
+		before := sizeOf(events)
+		p := start(t, dir, args...)
+		p.until("output", func() bool { return sizeOf(events) > before+1_000_000 })
+		p.signal(syscall.SIGKILL)
+		p.wait()
+	}
+	s := complete(t, dir, args...)
+	repeated := readOutput(t, mustRead(t, filepath.Join(dir, "access.log")), filepath.Join(dir, "out")).covers(t, lines)
+	if repeated > kills*slowBound || int64(repeated) != s.repeated {
+		t.Errorf("%d lines repeated after %d kills, the bound is %d each; the summary says %d", repeated, kills, slowBound, s.repeated)
+	}
+	if s.committed != int64(lines) || s.end != int64(lines) {
+		t.Errorf("committed %d of %d, want %d", s.committed, s.end, lines)
 	}
 }
 
@@ -110,10 +117,9 @@ func TestTheBrokerMayBeKilledUnderTheDemo(t *testing.T) {
 func TestMembersOfAGroupShareTheWork(t *testing.T) {
 	const lines = 12_000
 	dir := t.TempDir()
-	_, addr := startBroker(t, dir)
 	// 120 lines in 50 ms: the first member is not done before it has heard,
 	// with a heartbeat every 3 s, that there is a second one.
-	args := []string{"-input", logFile(t, dir, lines), "-brokers", addr, "-batch", "5", "-pending", "2", "-commit-interval", "50ms"}
+	args := append([]string{"-input", logFile(t, dir, lines), "-batch", "5", "-pending", "2", "-commit-interval", "50ms"}, anyBroker(t, dir)...)
 	first := start(t, dir, append(args, "-out", "one")...)
 	first.until("output", func() bool { return sizeOf(filepath.Join(dir, "one", "events.ndjson")) > 0 })
 	second := start(t, dir, append(args, "-out", "two")...)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tidemark-go/tidemark/adapters/kafka/internal/brokertest"
 	"github.com/tidemark-go/tidemark/adapters/kafka/internal/sample"
 )
 
@@ -47,13 +48,16 @@ func TestTheBundledSampleRunsThroughAndASecondRunReadsNothing(t *testing.T) {
 }
 
 func TestEveryProtocolRunsThrough(t *testing.T) {
+	const lines = 4000
 	dir := t.TempDir()
+	path := logFile(t, dir, lines)
+	args := append([]string{"-input", path}, anyBroker(t, dir)...)
 	for _, protocol := range []string{"cooperative", "eager", "kip848"} {
-		s := complete(t, dir, "-protocol", protocol, "-group", protocol, "-out", protocol)
-		if s.in != sample.Lines || s.committed != sample.Lines {
+		s := complete(t, dir, append(args, "-protocol", protocol, "-group", brokertest.Unique(protocol), "-out", protocol)...)
+		if s.in != lines || s.committed != lines {
 			t.Errorf("%s:\n%s", protocol, s.text)
 		}
-		readOutput(t, sample.Log(), filepath.Join(dir, protocol)).covers(t, sample.Lines)
+		readOutput(t, mustRead(t, path), filepath.Join(dir, protocol)).covers(t, lines)
 	}
 }
 
