@@ -1,10 +1,12 @@
-package bench
+package bench_test
 
 import (
 	"fmt"
 	"runtime"
 	"testing"
 	"time"
+
+	"github.com/tidemark-go/tidemark/bench/internal/rows"
 )
 
 // drainAll drains and takes until total batches have passed, and returns how
@@ -42,8 +44,8 @@ func fanout(b *testing.B, create func() subject, holders int) {
 	s := begun(b, create, upTo(0, 4))
 	w := s.worker(upTo(0, 4))
 	h, o := w.hold(size), newOrders(size, true)
-	var c clock
-	c.begin()
+	var c rows.Timer
+	c.Begin()
 	n := 0
 	for b.Loop() {
 		w.issue(h, size)
@@ -57,8 +59,8 @@ func fanout(b *testing.B, create func() subject, holders int) {
 		}
 		n += size
 	}
-	c.end()
-	c.report(b, n, "batch", "batches")
+	c.End()
+	c.Report(b, n, "batch", "batches")
 }
 
 // BenchmarkCheckpointStuckHead drains and takes a partition whose oldest
@@ -68,14 +70,14 @@ func BenchmarkCheckpointStuckHead(b *testing.B) {
 	for _, behind := range []int{0, 100_000, 250_000} {
 		dims := fmt.Sprintf("behind=%d", behind)
 		for _, im := range unlimited {
-			row(b, fmt.Sprintf("impl=%s/%s", im.name, dims), func(b *testing.B) { stuckHead(b, im.create(), behind) })
+			rows.Run(b, fmt.Sprintf("impl=%s/%s", im.name, dims), func(b *testing.B) { stuckHead(b, im.create(), behind) })
 		}
 	}
 }
 
 func stuckHead(b *testing.B, s subject, behind int) {
 	const drains, size, fill = 1000, 16, 1000
-	var c clock
+	var c rows.Timer
 	n := 0
 	if err := s.begin(1, upTo(0, 1)); err != nil {
 		b.Fatal(err)
@@ -103,7 +105,7 @@ func stuckHead(b *testing.B, s subject, behind int) {
 			start := time.Now()
 			s.drain()
 			s.take()
-			c.total += time.Since(start)
+			c.Total += time.Since(start)
 			n++
 		}
 		if behind > 0 {
@@ -115,7 +117,7 @@ func stuckHead(b *testing.B, s subject, behind int) {
 			b.Fatalf("the released head did not pass %d batches", want)
 		}
 	}
-	c.report(b, n, "tick", "")
+	c.Report(b, n, "tick", "")
 }
 
 // BenchmarkCheckpointSparse has news for few of the assigned partitions.
@@ -142,21 +144,21 @@ func BenchmarkCheckpointRebalance(b *testing.B) {
 		s := begun(b, create, upTo(0, n))
 		all := upTo(0, n)
 		epoch := uint32(1)
-		var c clock
-		c.begin()
+		var c rows.Timer
+		c.Begin()
 		for b.Loop() {
 			epoch++
 			if err := s.begin(epoch, all); err != nil {
 				b.Fatal(err)
 			}
 		}
-		c.end()
-		c.report(b, int(epoch-1), "rebalance", "")
+		c.End()
+		c.Report(b, int(epoch-1), "rebalance", "")
 	})
 	eachSubject(b, true, "partitions=10000/change=one", func(b *testing.B, create func() subject) {
 		s := begun(b, create, upTo(0, n)).(rebalancer)
-		var c clock
-		c.begin()
+		var c rows.Timer
+		c.Begin()
 		k := 0
 		for b.Loop() {
 			if err := s.readmit(partition(k * 7 % n)); err != nil {
@@ -164,7 +166,7 @@ func BenchmarkCheckpointRebalance(b *testing.B) {
 			}
 			k++
 		}
-		c.end()
-		c.report(b, k, "rebalance", "")
+		c.End()
+		c.Report(b, k, "rebalance", "")
 	})
 }

@@ -1,10 +1,12 @@
-package bench
+package bench_test
 
 import (
 	"fmt"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/tidemark-go/tidemark/bench/internal/rows"
 )
 
 // BenchmarkCheckpointCycle is the life cycle on one goroutine: a tick issues,
@@ -46,15 +48,15 @@ func ticks(b *testing.B, s subject, partitions []partition, size int, scrambled 
 	for range 1 + 2048/size { // past the first, small segments
 		once()
 	}
-	var c clock
-	c.begin()
+	var c rows.Timer
+	c.Begin()
 	n := 0
 	for b.Loop() {
 		once()
 		n += size
 	}
-	c.end()
-	c.report(b, n, "batch", "batches")
+	c.End()
+	c.Report(b, n, "batch", "batches")
 }
 
 const (
@@ -74,6 +76,16 @@ func BenchmarkCheckpointLive(b *testing.B) {
 				live(b, create, issuers, drain == "spin", issueAndRelease)
 			})
 		}
+	}
+}
+
+// BenchmarkCheckpointCores has four issuers on some of the processors.
+func BenchmarkCheckpointCores(b *testing.B) {
+	for _, n := range rows.Procs() {
+		dims := fmt.Sprintf("issuers=4/drain=tick/procs=%d", n)
+		eachSubject(b, true, dims, func(b *testing.B, create func() subject) {
+			rows.On(n, func() { live(b, create, 4, false, issueAndRelease) })
+		})
 	}
 }
 
@@ -106,15 +118,15 @@ func live(b *testing.B, create func() subject, issuers int, spin bool, work func
 		return drains
 	}
 	once()
-	var c clock
+	var c rows.Timer
 	runs, drains := 0, 0
-	c.begin()
+	c.Begin()
 	for b.Loop() {
 		drains += once()
 		runs++
 	}
-	c.end()
-	c.report(b, runs*liveTotal, "batch", "batches")
+	c.End()
+	c.Report(b, runs*liveTotal, "batch", "batches")
 	b.ReportMetric(float64(runs*liveTotal)/float64(drains), "batches/drain")
 }
 

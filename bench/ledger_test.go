@@ -1,4 +1,4 @@
-package bench
+package bench_test
 
 import (
 	"errors"
@@ -7,7 +7,6 @@ import (
 	"go/format"
 	"go/parser"
 	"go/token"
-	"math"
 	"runtime"
 	"slices"
 	"strings"
@@ -18,17 +17,12 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/tidemark-go/tidemark/bench/internal/clock"
+	"github.com/tidemark-go/tidemark/bench/internal/latency"
+	"github.com/tidemark-go/tidemark/bench/internal/rows"
 	"github.com/tidemark-go/tidemark/bench/ledger"
 	"github.com/tidemark-go/tidemark/core/timing"
 )
-
-func init() {
-	units = append(units, []struct{ unit, better string }{
-		{"ns/record", "lower"}, {"records/s", "higher"}, {"allocs/record", "lower"},
-		{"lost-%", "lower"}, {"records/page", "higher"}, {"pages/s", "higher"}, {"ns/page", "lower"}, {"allocs/page", "lower"},
-		{"p50-ns", "lower"}, {"p99-ns", "lower"}, {"p99.9-ns", "lower"},
-	}...)
-}
 
 // ledgerSubject is a ledger under measurement. A call of write makes many
 // records, with direct calls inside, so that the interface costs nothing that
@@ -36,8 +30,8 @@ func init() {
 type ledgerSubject interface {
 	// write makes n records and returns how many were lost.
 	write(n int) (lost int)
-	// time makes n records and tells t how long each took.
-	time(n int, t *took) (lost int)
+	// time makes n records on the schedule of loop.
+	time(n int, loop *latency.Loop) (lost int)
 	SnapshotAfter(after uint64, limit int) (timing.Snapshot, error)
 }
 
@@ -140,53 +134,34 @@ func (l tryLockLedger) write(n int) (lost int) {
 	return lost
 }
 
-func (l ringLedger) time(n int, t *took) (lost int) {
+func (l ringLedger) time(n int, loop *latency.Loop) (lost int) {
 	o := pauseRecord()
-	for range n {
-		start := time.Now()
+	loop.Run(n, func(int) {
 		if !l.TryRecord(o) {
 			lost++
 		}
-		t.add(start)
-	}
+	})
 	return lost
 }
 
-func (l mutexLedger) time(n int, t *took) (lost int) {
+func (l mutexLedger) time(n int, loop *latency.Loop) (lost int) {
 	o := pauseRecord()
-	for range n {
-		start := time.Now()
+	loop.Run(n, func(int) {
 		if !l.TryRecord(o) {
 			lost++
 		}
-		t.add(start)
-	}
+	})
 	return lost
 }
 
-func (l tryLockLedger) time(n int, t *took) (lost int) {
+func (l tryLockLedger) time(n int, loop *latency.Loop) (lost int) {
 	o := pauseRecord()
-	for range n {
-		start := time.Now()
+	loop.Run(n, func(int) {
 		if !l.TryRecord(o) {
 			lost++
 		}
-		t.add(start)
-	}
+	})
 	return lost
-}
-
-// took collects nanoseconds. It has room for all before it starts.
-type took struct{ ns []uint32 }
-
-func (t *took) add(start time.Time) {
-	t.ns = append(t.ns, uint32(min(time.Since(start), math.MaxUint32)))
-}
-
-// percentile returns the value that so many per cent of the samples do not
-// exceed. The samples must be sorted.
-func (t *took) percentile(percent float64) float64 {
-	return float64(t.ns[min(int(float64(len(t.ns))*percent/100), len(t.ns)-1)])
 }
 
 // pollPause is how long a reader that has every record waits before it asks
@@ -255,7 +230,7 @@ func BenchmarkLedgerAppend(b *testing.B) {
 	for _, readers := range []readers{0, 2} {
 		for _, writers := range []int{1, 2, 4} {
 			for _, im := range ledgers {
-				row(b, fmt.Sprintf("impl=%s/writers=%d/readers=%d", im.name, writers, readers), func(b *testing.B) {
+				rows.Run(b, fmt.Sprintf("impl=%s/writers=%d/readers=%d", im.name, writers, readers), func(b *testing.B) {
 					appendRecords(b, im.create, writers, readers)
 				})
 			}
@@ -265,75 +240,70 @@ func BenchmarkLedgerAppend(b *testing.B) {
 
 func appendRecords(b *testing.B, create func() ledgerSubject, writers int, readers readers) {
 	const total = 1 << 20
-	var c clock
+	var c rows.Timer
 	var lost atomic.Int64
 	n, pages, records := 0, 0, 0
 	for b.Loop() {
 		l := create()
 		p, r := readers.during(l, func() {
 			var wg sync.WaitGroup
-			c.begin()
+			c.Begin()
 			for range writers {
 				wg.Go(func() { lost.Add(int64(l.write(total / writers))) })
 			}
 			wg.Wait()
-			c.end()
+			c.End()
 		})
 		pages, records, n = pages+p, records+r, n+total
 	}
-	c.report(b, n, "record", "")
-	b.ReportMetric(float64(n)/c.total.Seconds(), "records/s")
+	c.Report(b, n, "record", "")
+	b.ReportMetric(float64(n)/c.Total.Seconds(), "records/s")
 	if readers == 0 { // with readers their pages would count
-		b.ReportMetric(float64(c.allocs)/float64(n), "allocs/record")
+		b.ReportMetric(float64(c.Allocs)/float64(n), "allocs/record")
 	}
 	b.ReportMetric(100*float64(lost.Load())/float64(n), "lost-%")
 	if pages > 0 {
 		b.ReportMetric(float64(records)/float64(pages), "records/page")
-		b.ReportMetric(float64(pages)/c.total.Seconds(), "pages/s")
+		b.ReportMetric(float64(pages)/c.Total.Seconds(), "pages/s")
 	}
 }
 
-// BenchmarkLedgerLatency tells how long one writer takes for a record, by
-// percentiles, with and without readers. The two readings of the clock around
-// each record are part of every figure.
+// BenchmarkLedgerLatency tells how long a record takes that one writer makes
+// on schedule, with and without readers.
 func BenchmarkLedgerLatency(b *testing.B) {
 	for _, readers := range []readers{0, 2} {
 		for _, im := range ledgers {
-			row(b, fmt.Sprintf("impl=%s/writers=1/readers=%d", im.name, readers), func(b *testing.B) {
-				latency(b, im.create, readers)
+			dims := fmt.Sprintf("writers=1/readers=%d/every=%dns", readers, latency.Every.Nanoseconds())
+			rows.Run(b, fmt.Sprintf("impl=%s/%s", im.name, dims), func(b *testing.B) {
+				recordLatency(b, im.create, readers)
 			})
 		}
 	}
 }
 
-func latency(b *testing.B, create func() ledgerSubject, readers readers) {
-	const total = 1 << 19
-	var all took
+func recordLatency(b *testing.B, create func() ledgerSubject, readers readers) {
+	const total = 1 << 18
+	h := latency.NewHistogram()
+	loop := latency.NewLoop(clock.System(), latency.Every, h)
 	lost := 0
 	for b.Loop() {
 		l := create()
-		t := took{make([]uint32, 0, total)}
-		readers.during(l, func() { lost += l.time(total, &t) })
-		all.ns = append(all.ns, t.ns...)
+		readers.during(l, func() { lost += l.time(total, loop) })
 	}
-	slices.Sort(all.ns)
-	b.ReportMetric(0, "ns/op")
-	for unit, percent := range map[string]float64{"p50-ns": 50, "p99-ns": 99, "p99.9-ns": 99.9} {
-		b.ReportMetric(all.percentile(percent), unit)
-	}
-	b.ReportMetric(100*float64(lost)/float64(len(all.ns)), "lost-%")
+	loop.Report(b)
+	b.ReportMetric(100*float64(lost)/float64(h.Count()), "lost-%")
 }
 
 // BenchmarkLedgerPage reads full pages of a ledger that nobody writes to.
 func BenchmarkLedgerPage(b *testing.B) {
 	for _, im := range ledgers {
 		for _, size := range []int{1, timing.MaxPageRecords} {
-			row(b, fmt.Sprintf("impl=%s/records=%d", im.name, size), func(b *testing.B) {
+			rows.Run(b, fmt.Sprintf("impl=%s/records=%d", im.name, size), func(b *testing.B) {
 				l := im.create()
 				l.write(timing.DefaultCapacity)
-				var c clock
+				var c rows.Timer
 				n := 0
-				c.begin()
+				c.Begin()
 				for b.Loop() {
 					s, err := l.SnapshotAfter(100, size)
 					if err != nil || len(s.Records) != size {
@@ -341,8 +311,8 @@ func BenchmarkLedgerPage(b *testing.B) {
 					}
 					n++
 				}
-				c.end()
-				c.report(b, n, "page", "pages")
+				c.End()
+				c.Report(b, n, "page", "pages")
 			})
 		}
 	}

@@ -1,4 +1,4 @@
-package bench
+package bench_test
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/tidemark-go/tidemark/bench/channel"
+	"github.com/tidemark-go/tidemark/bench/internal/rows"
 	"github.com/tidemark-go/tidemark/core/checkpoint"
 )
 
@@ -34,13 +35,13 @@ var unlimited = []struct {
 func BenchmarkCheckpointMemory(b *testing.B) {
 	for _, state := range []string{"new", "used"} {
 		for _, im := range unlimited {
-			row(b, fmt.Sprintf("impl=%s/state=%s", im.name, state), func(b *testing.B) {
+			rows.Run(b, fmt.Sprintf("impl=%s/state=%s", im.name, state), func(b *testing.B) {
 				partitionMemory(b, im.create, state == "used")
 			})
 		}
 	}
 	for _, im := range unlimited {
-		row(b, fmt.Sprintf("impl=%s/state=pending", im.name), func(b *testing.B) { batchMemory(b, im.create) })
+		rows.Run(b, fmt.Sprintf("impl=%s/state=pending", im.name), func(b *testing.B) { batchMemory(b, im.create) })
 	}
 }
 

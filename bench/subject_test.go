@@ -1,4 +1,4 @@
-package bench
+package bench_test
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/tidemark-go/tidemark/bench/channel"
+	"github.com/tidemark-go/tidemark/bench/internal/rows"
 	"github.com/tidemark-go/tidemark/bench/rejected/ackstack"
 	"github.com/tidemark-go/tidemark/bench/rejected/bitmap"
 	"github.com/tidemark-go/tidemark/core/checkpoint"
@@ -102,7 +103,7 @@ func (s *channelSubject) readmit(p partition) error {
 func eachSubject(b *testing.B, wholeOnly bool, dims string, run func(b *testing.B, create func() subject)) {
 	for _, im := range implementations {
 		if im.whole || !wholeOnly {
-			row(b, fmt.Sprintf("impl=%s/%s", im.name, dims), func(b *testing.B) { run(b, im.create) })
+			rows.Run(b, fmt.Sprintf("impl=%s/%s", im.name, dims), func(b *testing.B) { run(b, im.create) })
 		}
 	}
 }

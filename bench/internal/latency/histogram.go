@@ -29,19 +29,22 @@ const digits = 3
 
 var percentiles = []float64{50, 90, 99, 99.9}
 
-const maxUnit = "max-ns"
+const (
+	maxUnit  = "max-ns"
+	lostUnit = "hiccup-%"
+)
 
 func unit(percentile float64) string {
 	return "p" + strconv.FormatFloat(percentile, 'g', -1, 64) + "-ns"
 }
 
-// Units lists the units that Report may use. Less is better in all of them.
+// Units lists the units of latency rows. Less is better in all of them.
 func Units() []string {
 	var list []string
 	for _, p := range percentiles {
 		list = append(list, unit(p))
 	}
-	return append(list, maxUnit)
+	return append(list, maxUnit, lostUnit)
 }
 
 // Histogram counts latencies with three significant digits. It is not for

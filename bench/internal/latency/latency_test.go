@@ -78,12 +78,14 @@ func TestSamplesOutOfRangeCountAtItsEnds(t *testing.T) {
 	}
 }
 
-func TestEveryUnitIsDeclared(t *testing.T) {
-	h := NewHistogram()
-	for range 10_000 {
-		h.Record(1)
-	}
-	if got, want := slices.Sorted(maps.Keys(reported(h))), slices.Sorted(slices.Values(Units())); !slices.Equal(got, want) {
+func TestRowsReportTheDeclaredUnits(t *testing.T) {
+	var f fake
+	l := NewLoop(f.clock(), time.Microsecond, NewHistogram())
+	r := testing.Benchmark(func(b *testing.B) {
+		l.Run(10_000, func(int) {})
+		l.Report(b)
+	})
+	if got, want := slices.Sorted(maps.Keys(r.Extra)), slices.Sorted(slices.Values(append(Units(), "ns/op"))); !slices.Equal(got, want) {
 		t.Errorf("reports %v, declares %v", got, want)
 	}
 }
@@ -178,8 +180,47 @@ func TestOperationsBeginNoEarlierThanIntended(t *testing.T) {
 	// A second run has a schedule of its own: the time between counts not.
 	f.now += uint64(time.Hour)
 	l.Run(1000, func(int) {})
-	if h.Count() != 2000 || h.Max() > 5*reading {
-		t.Errorf("%d samples up to %v, want 2000 up to %d ns", h.Count(), h.Max(), 5*reading)
+	if h.Count() != 2000 || h.Max() > 5*reading || l.Lost() != 0 {
+		t.Errorf("%d samples up to %v, %v lost; want 2000 up to %d ns, none lost", h.Count(), h.Max(), l.Lost(), 5*reading)
+	}
+}
+
+// While the loop does not run it makes no load: the schedule waits for it.
+func TestAHiccupOfTheLoopCountsForNoOperation(t *testing.T) {
+	const every, hiccup, n, at = 1000, uint64(5 * time.Millisecond), 10_000, 3000
+	var f fake
+	readings := 0
+	c := clock.New("fake", func() uint64 {
+		f.now += reading
+		// In an operation there are no readings, so this one is outside.
+		if readings++; readings == at {
+			f.now += hiccup
+		}
+		return f.now
+	}, 1)
+	h := NewHistogram()
+	l := NewLoop(c, every, h)
+	l.Run(n, func(int) { f.now += 100 })
+	if h.Count() != n || h.Max() > 200 {
+		t.Errorf("%d operations took up to %v, want %d up to 200 ns", h.Count(), h.Max(), n)
+	}
+	if got := l.Lost(); got < time.Duration(hiccup) || got > time.Duration(hiccup)+2*reading {
+		t.Errorf("lost is %v, want %v", got, time.Duration(hiccup))
+	}
+}
+
+// The same gap in an operation counts, and moves nothing.
+func TestAHiccupInAnOperationCounts(t *testing.T) {
+	var f fake
+	h := NewHistogram()
+	l := NewLoop(f.clock(), time.Microsecond, h)
+	l.Run(100, func(i int) {
+		if i == 7 {
+			f.now += uint64(5 * time.Millisecond)
+		}
+	})
+	if h.Max() < 5*time.Millisecond || l.Lost() != 0 {
+		t.Errorf("the longest is %v and %v are lost, want 5 ms and 0", h.Max(), l.Lost())
 	}
 }
 
@@ -188,6 +229,39 @@ func TestTheMeasuredPathDoesNotAllocate(t *testing.T) {
 	sum := 0
 	if n := testing.AllocsPerRun(10, func() { l.Run(1000, func(i int) { sum += i }) }); n != 0 {
 		t.Errorf("1000 operations allocate %v times", n)
+	}
+}
+
+// A round has the pause at its begin, in which the consumer does nothing.
+func TestARoundPausesTheConsumerFirst(t *testing.T) {
+	const pause = 20 * time.Millisecond
+	var log []string
+	ops := 0
+	var first time.Time
+	l := NewLoop(clock.System(), 10*time.Nanosecond, NewHistogram())
+	Stall{
+		Pause:   pause,
+		Prepare: func() { log = append(log, "prepare") },
+		Op: func(i int) {
+			if i == 0 {
+				first = time.Now()
+			}
+			ops++
+		},
+		Consume: func(done <-chan struct{}) {
+			<-done
+			log = append(log, "consume")
+			if took := time.Since(first); took < pause*9/10 {
+				t.Errorf("the consumer began %v after the producer, want %v", took, pause)
+			}
+		},
+		Finish: func() { log = append(log, "finish") },
+	}.Round(l)
+	if want := []string{"prepare", "consume", "finish"}; ops != StallOps || !slices.Equal(log, want) {
+		t.Errorf("%d operations, %v; want %d, %v", ops, log, StallOps, want)
+	}
+	if l.h.Count() != StallOps {
+		t.Errorf("%d samples, want %d", l.h.Count(), StallOps)
 	}
 }
 
