@@ -66,7 +66,7 @@ func judge(ctx context.Context, e env, name, help string, args []string, gate bo
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := a.write(e, func(w io.Writer) error { return a.chosen().report(w, report) }); err != nil {
+	if err := a.write(e, func(w io.Writer) error { return a.chosen().report(w, report, set) }); err != nil {
 		return err
 	}
 	return a.outcome(report, set, gate)

@@ -50,6 +50,7 @@ func verbs() []verb {
 		{"summary", "says of each benchmark its median, interval, spread and what may mislead", runSummary},
 		{"compare", "says what is faster, slower or the same, and what is undecided", runCompare},
 		{"gate", "compares, and exits with 1 if anything is slower", runGate},
+		{"report", "compares, and writes one HTML file with charts", runReport},
 		{"history", "shows the median of each benchmark at each commit, in commit order", runHistory},
 	}
 }

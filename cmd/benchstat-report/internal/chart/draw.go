@@ -23,18 +23,28 @@ func (l *plotter) draw() {
 		}
 	}
 	for _, s := range l.shown() {
-		class, r := s.Look.fill(), 4.0
 		if s.Dots {
-			class, r = class+" dot", 2.6
+			l.dots(s)
+			continue
 		}
 		for _, p := range s.Points {
 			title := p.Title
 			if title == "" {
 				title = s.Name
 			}
-			l.path(class, s.Look.mark(l.x.at(p.X), l.y.at(p.Y), r), title)
+			l.path(s.Look.fill(), s.Look.mark(l.x.at(p.X), l.y.at(p.Y), 4), title)
 		}
 	}
+}
+
+// dots draws all points of a series as one path, because there may be
+// thousands.
+func (l *plotter) dots(s Series) {
+	var b strings.Builder
+	for _, p := range s.Points {
+		b.WriteString(s.Look.mark(l.x.at(p.X), l.y.at(p.Y), 2.6))
+	}
+	l.path(s.Look.fill()+" dot", b.String(), s.Name)
 }
 
 func (l *plotter) joined(points []Point) string {

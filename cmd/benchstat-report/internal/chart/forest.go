@@ -17,6 +17,7 @@ const (
 	Same
 	Faster
 	Slower
+	Plain // a figure of which nothing is said, such as a mean of several rows
 )
 
 // verdictLooks give each verdict a colour and a form of its own.
@@ -30,6 +31,7 @@ var verdictLooks = map[Verdict]struct {
 	Same:          {"same", Look{Color: 5, Mark: 0}, false},
 	Undecided:     {"undecided", Look{Color: 4, Mark: 3}, true},
 	NotComparable: {"not comparable", Look{Color: 5, Mark: 5}, true},
+	Plain:         {"", Look{Color: 5, Mark: 1}, false},
 }
 
 // Change is one line of a forest plot. Ratio is new by base, 1 for no change,
@@ -52,16 +54,16 @@ type Forest struct {
 }
 
 const (
-	forestWidth = 900.0
-	forestNames = 330.0 // of the column of names
-	forestTexts = 170.0 // of the column of figures
+	forestWidth = 1080.0
+	forestNames = 400.0 // of the column of names, at most
+	forestTexts = 190.0 // of the column of figures
 	forestRow   = 20.0
 	// mostRatio is how far the axis goes: beyond it lies no measurement that
 	// a reader would take by its length.
 	mostRatio = 1000
 	// linearRatio is the widest axis that is linear. Beyond it minus 50 % and
 	// plus 100 %, which undo each other, should be as far from the middle.
-	linearRatio = 3
+	linearRatio = 4
 )
 
 func (f Forest) scene() *scene {
@@ -99,9 +101,18 @@ func (f Forest) entries() []entry {
 	return out
 }
 
+// names is how wide the column of names is.
+func (f Forest) names() float64 {
+	wide := 120.0
+	for _, c := range f.Changes {
+		wide = max(wide, textWidth(clean(c.Name), fontSize))
+	}
+	return min(wide, forestNames)
+}
+
 // axis fits the ratios, symmetric enough that no change is inside it.
 func (f Forest) axis() (scale, []labelled) {
-	s := scale{from: margin + forestNames + 14, to: forestWidth - margin - forestTexts - 14}
+	s := scale{from: margin + f.names() + 14, to: forestWidth - margin - forestTexts - 14}
 	lo, hi := 0.98, 1.02
 	for _, c := range f.Changes {
 		for _, v := range []float64{c.Ratio, c.Lo, c.Hi, 1 - c.Floor, 1 + c.Floor} {
@@ -162,13 +173,13 @@ func (c Change) draw(s *scene, x scale, top float64) {
 	if name == "" {
 		name = "(no name)"
 	}
-	s.text("end", margin+forestNames, y+4, name, forestNames)
+	s.text("end", x.from-14, y+4, name, forestNames)
 	s.text("soft", forestWidth-margin-forestTexts, y+4, c.figures(), forestTexts)
 	if !finite(c.Ratio) || c.Ratio <= 0 {
 		s.path("hollow "+v.look.stroke(), v.look.mark(x.at(1), y, 4.5), name+": "+v.name)
 		return
 	}
-	title := strings.Join([]string{name, c.figures(), v.name}, ": ")
+	title := strings.TrimSuffix(strings.Join([]string{name, c.figures(), v.name}, ": "), ": ")
 	if !math.IsNaN(c.Lo) && !math.IsNaN(c.Hi) {
 		s.path("whisker "+v.look.stroke(), line(x.at(c.Lo), y, x.at(c.Hi), y), title)
 		if c.Lo < x.lo {
@@ -190,10 +201,19 @@ func (c Change) figures() string {
 	if !finite(c.Ratio) || c.Ratio <= 0 {
 		return verdictLooks[c.Verdict].name
 	}
-	if math.IsNaN(c.Lo) || math.IsNaN(c.Hi) {
-		return Percent(c.Ratio)
+	if interval := Interval(c.Lo, c.Hi); interval != "" {
+		return Percent(c.Ratio) + " " + interval
 	}
-	return fmt.Sprintf("%s [%s, %s]", Percent(c.Ratio), bare(c.Lo), bare(c.Hi))
+	return Percent(c.Ratio)
+}
+
+// Interval writes the bounds of a ratio as [Percent] does, "[+1.0, +3.2]", or
+// nothing if they are not known.
+func Interval(lo, hi float64) string {
+	if math.IsNaN(lo) || math.IsNaN(hi) {
+		return ""
+	}
+	return fmt.Sprintf("[%s, %s]", bare(lo), bare(hi))
 }
 
 // Percent writes a ratio as a change, "+12.3 %", and as a multiple from three
@@ -230,7 +250,7 @@ func bare(ratio float64) string {
 
 // digits are those behind the point: few for large numbers.
 func digits(v float64, most int) int {
-	if math.Abs(v) >= 100 {
+	if math.Abs(v) >= 99.95 {
 		return 0
 	}
 	return most

@@ -41,7 +41,8 @@ type Tick struct {
 // Axis tells what a plot's axis shows.
 type Axis struct {
 	Label string
-	Unit  string // scales the numbers of the ticks, and is shown with the label
+	Unit  string // scales the numbers of the ticks, and is the label if there is none
+	Hint  string // stands behind the label
 	Ticks []Tick // in place of numbers; the axis is linear then
 	// Chosen values, such as numbers of goroutines, are ticks themselves, and
 	// are spaced as evenly as a linear or a logarithmic axis can.
@@ -228,6 +229,9 @@ func (a Axis) named(lo, hi float64, s scale) (scale, []labelled, string) {
 }
 
 func (l *plotter) grid(xTicks, yTicks []labelled, yHead string) {
+	if l.plot.Y.Hint != "" {
+		yHead += ", " + l.plot.Y.Hint
+	}
 	l.text("soft", margin, l.y.to-9, yHead, plotWidth-2*margin)
 	for _, t := range yTicks {
 		y := l.y.at(t.at)

@@ -28,15 +28,15 @@ func textWidth(s string, size float64) float64 {
 	for _, r := range s {
 		switch {
 		case strings.ContainsRune("iljtfrI.,:;|!'()[]/ ", r):
-			em += 0.36
-		case strings.ContainsRune("mwMW%@→←", r):
+			em += 0.40
+		case strings.ContainsRune("mwMW%@→←=+<>~−×≥", r):
 			em += 0.92
 		case r >= 'A' && r <= 'Z':
-			em += 0.70
+			em += 0.72
 		case r >= 0x1100:
 			em += 1.0
 		default:
-			em += 0.58
+			em += 0.62
 		}
 	}
 	return em * size
