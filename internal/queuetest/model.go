@@ -6,6 +6,9 @@ import (
 	"math/rand/v2"
 )
 
+// errCallback is what a callback of the model panics with.
+var errCallback = errors.New("callback")
+
 // randomOperations runs Operate on random programs.
 func randomOperations(t T, f Form) {
 	rng := rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))
@@ -89,7 +92,7 @@ func (m *model) step(op byte, arg int) {
 	case 5, 6:
 		m.tryPop()
 	case 7:
-		m.drain()
+		m.drain(arg)
 	case 8, 9:
 		m.drainTo(arg % 50)
 	case 10:
@@ -205,15 +208,34 @@ func (m *model) left() {
 	}
 }
 
-func (m *model) drain() {
+// drain lets the callback panic at some element if arg is large.
+func (m *model) drain(arg int) {
 	if m.q.Drain == nil {
 		return
 	}
-	had, n := len(m.where), 0
-	if got := m.q.Drain(func(v uint64) { m.popped(v); n++ }); got != n {
-		m.failf("Drain returned %d of %d callbacks with %d published", got, n, had)
+	fail := -1
+	if m.f.PanicSafe && arg >= 0x80 {
+		fail = arg % 0x40
 	}
-	m.left()
+	had, n, got := len(m.where), 0, 0
+	reason := caught(func() {
+		got = m.q.Drain(func(v uint64) {
+			m.popped(v)
+			if n++; n == fail+1 {
+				panic(errCallback)
+			}
+		})
+	})
+	switch {
+	case reason == nil && fail >= 0 && fail < n:
+		m.failf("the panic of callback %d did not come through", fail)
+	case reason != nil && (reason != errCallback || n != fail+1):
+		m.failf("Drain panicked after %d callbacks, the one to fail was %d: %v", n, fail, reason)
+	case reason == nil && got != n:
+		m.failf("Drain returned %d of %d callbacks with %d published", got, n, had)
+	case reason == nil:
+		m.left()
+	}
 }
 
 func (m *model) drainTo(size int) {
@@ -264,7 +286,7 @@ func (m *model) finish() {
 		m.publish(0)
 	}
 	if m.q.Drain != nil {
-		m.drain()
+		m.drain(0)
 	} else {
 		takeN(m.t, takers(m.q)[0].take, len(m.where), m.popped)
 	}

@@ -43,7 +43,7 @@ func Run(t *testing.T, f Form) {
 func covered(f Form) []testCase {
 	q := f.Ints(Config{Buffer: 1})
 	var list []testCase
-	for _, cases := range [][]testCase{trafficCases(), stallCases(), closeCases(), consumerCases(), memoryCases()} {
+	for _, cases := range [][]testCase{trafficCases(), stallCases(), closeCases(), consumerCases(), memoryCases(), settingCases()} {
 		for _, c := range cases {
 			if c.covers == nil || c.covers(f, q) {
 				list = append(list, c)
