@@ -20,9 +20,9 @@ const (
 
 // Stretch is a number of neighbouring cells in one state.
 type Stretch[T any] struct {
-	State CellState
-	Seq   uint64 // sequence number of the first cell
-	Cells int    // how many there are; more than one only for folded cells
+	State CellState // of all of them
+	Seq   uint64    // sequence number of the first cell
+	Cells int       // how many there are; more than one only for folded cells
 	// First and Last are the values of the first and the last cell, Turn is
 	// that of the first cell whose value differs from First, or First if none
 	// does.

@@ -37,6 +37,11 @@ func (a Ack) ID() BatchID {
 // stays right as long as the handle lives.
 func (a Ack) LastOffset() int64 { return a.offset }
 
+// Tracked reports whether the partition was admitted when the batch was
+// issued, and for IssueAfter not later than the fence. An untracked batch
+// moves nothing and holds nothing back.
+func (a Ack) Tracked() bool { return !a.cell.IsZero() && a.cell.Owner().admission != 0 }
+
 // Retain takes one more hold on the batch and returns a.
 func (a Ack) Retain() Ack {
 	a.RetainN(1)

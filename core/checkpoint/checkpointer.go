@@ -23,18 +23,36 @@ type Checkpointer struct {
 	// duplicates counts late releases until a Drain takes them: releasers
 	// add, Drain swaps to 0.
 	duplicates atomics.Uint64
-	// waiting is set while a goroutine is in Wait (swapped in by it); whoever makes
-	// news loads it and wakes parker.
-	waiting atomics.Bool
-	parker  atomics.Parker
+	// waiting counts the goroutines in Wait and WaitIdle, which add and
+	// subtract; whoever makes news loads it and wakes them.
+	waiting atomics.Int32
+	// inWait is set while a goroutine is in Wait; each that comes swaps true in.
+	inWait atomics.Bool
+	parker atomics.Parker // of the goroutine in Wait
+	// idlers are those of the goroutines in WaitIdle, an immutable list. They
+	// replace it under mu; whoever wakes them loads it.
+	idlers atomics.Pointer[[]*atomics.Parker]
 	// stalls is the sorted, immutable list of stalled partitions. Control
 	// methods replace it under mu; Stalled loads it.
 	stalls atomics.Pointer[[]Stall]
 
 	mu      atomics.Mutex // serialises the control methods
 	touched []*lane       // lanes to look at in the next TakeWatermarks
+	watched []*lane       // lanes in which a drain sees something unresolved, while it runs
 	sorting []Watermark   // the second array of sortByPartition
+	// carried is what drains other than Drain have counted, for the next
+	// Drain to return; carries says that they have seen anything at all.
+	carried DrainStats
+	carries bool
+	skipped int // over all partitions and admissions
+	// foldFrom is the number of batches that must wait behind a head before
+	// their memory is folded.
+	foldFrom int
 }
+
+// foldFrom is more than what is issued without an allocation in steady
+// state, so that folding never takes part in that.
+const foldFrom = 8192
 
 // assignment names one state of the set of admitted partitions. A new one is
 // made for every change, so that comparing pointers tells issuers of it.
@@ -59,7 +77,7 @@ func (a *assignment) nextAdmission() uint64 {
 
 // New returns a Checkpointer with no partitions admitted.
 func New(opts ...Option) *Checkpointer {
-	c := &Checkpointer{now: time.Now, parker: atomics.NewParker()}
+	c := &Checkpointer{now: time.Now, parker: atomics.NewParker(), foldFrom: foldFrom}
 	for _, o := range opts {
 		if o != nil {
 			o(c)
@@ -119,6 +137,7 @@ func (c *Checkpointer) BeginEpoch(epoch uint32, partitions ...PartitionID) error
 		c.shards[i].table.Store(newTable(lanes))
 	}
 	c.assignment.Store(next)
+	c.wake() // whoever waits for an earlier admission
 	return nil
 }
 

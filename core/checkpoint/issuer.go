@@ -62,11 +62,11 @@ func (i *Issuer) Issue(p PartitionID, lastOffset int64) (Ack, error) {
 			}
 		}
 	}
-	return i.issueSlow(p, lastOffset)
+	return i.issueSlow(p, lastOffset, everything)
 }
 
-// issueSlow is Issue for a lane that is not hot, and for errors.
-func (i *Issuer) issueSlow(p PartitionID, lastOffset int64) (Ack, error) {
+// issueSlow is IssueAfter for a lane that is not hot, and for errors.
+func (i *Issuer) issueSlow(p PartitionID, lastOffset int64, f Fence) (Ack, error) {
 	if a := i.cp.assignment.Load(); a != i.seen {
 		i.refresh(a)
 	}
@@ -75,7 +75,7 @@ func (i *Issuer) issueSlow(p PartitionID, lastOffset int64) (Ack, error) {
 			ErrOffsetRange, lastOffset, p, i.seen.epoch, int64(math.MaxInt64-1))
 	}
 	l := i.cp.shardOf(p).find(p)
-	if l == nil {
+	if l == nil || l.admission > f.admissions {
 		return i.issueUntracked(p, lastOffset)
 	}
 	if l.owner.Load() != i && !l.owner.CompareAndSwap(nil, i) {

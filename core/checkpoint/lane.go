@@ -42,8 +42,13 @@ type lane struct {
 	touched   bool  // the next take must look at it; in cp.touched
 	stalled   bool  // take has reached a failed batch
 	rejected  bool  // watermark is to be offered again: see Reject
+	watched   bool  // in cp.watched
 	watermark int64 // the last one taken, 0 for none
 	committed int64 // the highest one confirmed, 0 for none
+	skipped   int   // failed batches let pass by SkipFailed
+	// held tells since when the batch in front is there; nil until one was
+	// seen to stay.
+	held *holdUp
 }
 
 func newLane(c *Checkpointer, p PartitionID, a *assignment) *lane {

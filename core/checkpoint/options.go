@@ -34,9 +34,10 @@ func WithPendingLimit(n int) Option {
 	return func(c *Checkpointer) { c.limit = max(n, 0) }
 }
 
-// WithClock sets the clock that tells since when a partition is stalled. It is
-// called by TakeWatermarks when it reaches a failed batch, and must not call
-// the Checkpointer. nil and the default: time.Now.
+// WithClock sets the clock that tells since when a partition is stalled or held
+// back. It is called by TakeWatermarks when it reaches a failed batch and by
+// drains, see Drain; it must not call the Checkpointer. nil and the default:
+// time.Now.
 func WithClock(now func() time.Time) Option {
 	return func(c *Checkpointer) {
 		if now != nil {

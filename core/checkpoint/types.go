@@ -107,6 +107,8 @@ var (
 	// ErrSequenceExhausted: the admission has issued 2^40 batches, the
 	// most one can. Revoke the partition and extend the epoch by it.
 	ErrSequenceExhausted = errors.New("checkpoint: batch sequence exhausted")
+	// ErrNotFailedHead: SkipFailed got a batch that is not the failed head of its partition.
+	ErrNotFailedHead = errors.New("checkpoint: not the failed head")
 	// ErrWaiting: another goroutine is in Wait already.
 	ErrWaiting = errors.New("checkpoint: another goroutine is waiting")
 )

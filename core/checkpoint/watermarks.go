@@ -12,8 +12,8 @@ import (
 // Reject: it is taken once more.
 //
 // A failed batch at the head stalls its partition until it is revoked or a
-// new epoch begins: everything before it is still reported, nothing after it
-// ever is. Pending batches that the watermark passed are gone from Pending
+// new epoch begins, or SkipFailed lets the batch pass: everything before it is
+// still reported, nothing after it is. Pending batches that the watermark passed are gone from Pending
 // when TakeWatermarks returns, and the pending limit opens.
 //
 // Its cost grows with the partitions in which batches were resolved and with
@@ -39,6 +39,7 @@ func (c *Checkpointer) TakeWatermarks(dst []Watermark) []Watermark {
 			l.stalled = true
 			stalled = append(stalled, c.stallOf(l))
 		}
+		l.q.Fold(c.foldFrom, sameOffset)
 	}
 	clear(c.touched)
 	c.touched = c.touched[:0]
@@ -51,8 +52,12 @@ func (c *Checkpointer) TakeWatermarks(dst []Watermark) []Watermark {
 
 func (c *Checkpointer) stallOf(l *lane) Stall {
 	seq, lastOffset, _, _ := l.q.Head()
-	return Stall{Partition: l.partition, Batch: l.id(seq), LastOffset: lastOffset, Since: c.now()}
+	since := c.now()
+	l.stamp(seq, since)
+	return Stall{Partition: l.partition, Batch: l.id(seq), LastOffset: lastOffset, Since: since}
 }
+
+func sameOffset(a, b int64) bool { return a == b }
 
 func (c *Checkpointer) addStalls(more []Stall) {
 	var all []Stall
@@ -66,8 +71,8 @@ func (c *Checkpointer) addStalls(more []Stall) {
 
 // Stalled appends to dst the partitions that are held back by a failed batch,
 // sorted by partition, each from the TakeWatermarks that first reached the
-// batch until the partition is revoked or a new epoch begins. Any goroutine
-// may call it at any time; it takes no lock.
+// batch until the partition is revoked or a new epoch begins, or SkipFailed
+// lets the batch pass. Any goroutine may call it at any time; it takes no lock.
 func (c *Checkpointer) Stalled(dst []Stall) []Stall {
 	if all := c.stalls.Load(); all != nil {
 		dst = append(dst, *all...)
