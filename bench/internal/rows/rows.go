@@ -9,6 +9,8 @@ import (
 	"math/bits"
 	"os"
 	"runtime"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -34,14 +36,40 @@ func Begin(units []Unit) {
 	}
 }
 
+// alone are the topics whose rows do all of their work on one goroutine.
+var alone = []string{
+	"QueuePushPop", "QueueBurst", "CheckpointCycle", "CheckpointPartitions", "CheckpointFanout", "CheckpointStuckHead",
+	"CheckpointSparse", "CheckpointRebalance", "CheckpointMemory", "LedgerPage",
+}
+
+// cores says on how many cores the row of a benchmark does its work. Where it
+// is one, how far apart the cores are is of no matter.
+func cores(name string) string {
+	topic, dims, _ := strings.Cut(strings.TrimPrefix(name, "Benchmark"), "/")
+	if slices.Contains(alone, topic) || slices.Contains(strings.Split(dims, "/"), "procs=1") {
+		return "one"
+	}
+	return "several"
+}
+
+// said is the last line of configuration. Rows run one after the other.
+var said string
+
 // Run runs one row of a topic. Its name is key=value pairs, the first of them
 // impl. How long a cache line takes between two cores is measured on both
-// sides of the row, and the larger figure reported as bounce-ns.
+// sides of the row, and the larger figure reported as bounce-ns. A line of
+// configuration says whether the row depends on it.
 func Run(b *testing.B, name string, run func(b *testing.B)) {
 	b.Run(name, func(b *testing.B) {
 		if *listed != "" {
 			write(b)
 			return
+		}
+		// The line is there before the name: go test prints that when the
+		// row has run for the first time.
+		if line := "cores: " + cores(b.Name()); line != said {
+			said = line
+			fmt.Println(line)
 		}
 		before := bench.Bounce()
 		run(b)

@@ -60,6 +60,21 @@ func TestTimerReportsPartsByElement(t *testing.T) {
 	}
 }
 
+func TestCoresOfARow(t *testing.T) {
+	for name, want := range map[string]string{
+		"BenchmarkQueueBurst/impl=lane/burst=256/batch=1":         "one",
+		"BenchmarkQueueProducers/impl=lane/producers=1/batch=1":   "several",
+		"BenchmarkQueueCores/impl=lane/producers=4/procs=1":       "one",
+		"BenchmarkQueueCores/impl=lane/producers=4/procs=16":      "several",
+		"BenchmarkCheckpointCycle/impl=channel/tick=16":           "one",
+		"BenchmarkCheckpointCycleOther/impl=channel/tick=procs=1": "several",
+	} {
+		if got := cores(name); got != want {
+			t.Errorf("cores(%q) = %s, want %s", name, got, want)
+		}
+	}
+}
+
 // The names are those of go test: the benchmarks' own test looks at them.
 func TestRowsAreListedInsteadOfRun(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "rows")

@@ -101,6 +101,7 @@ const (
 	fairBenchtime  = 20 * time.Millisecond // below it rather fewer rounds
 	mostBenchtime  = 500 * time.Millisecond
 	leastRounds    = 3
+	fairRounds     = 8 // below it rather less time: fewer decide nothing among many rows
 	mostRounds     = 20
 	// planned is the part of the budget that the rounds are planned to take:
 	// the rest is for rows that are measured again, and for surprises.
@@ -213,7 +214,11 @@ func (o *Options) choose(rows []*row, left, unit time.Duration) plan {
 		p.longest(fits)
 	default:
 		for p.rounds = DefaultRounds; ; p.rounds-- {
-			if p.longest(fits); p.benchtime.Duration >= fairBenchtime || p.rounds == leastRounds {
+			enough := fairBenchtime
+			if p.rounds <= fairRounds {
+				enough = leastBenchtime
+			}
+			if p.longest(fits) && p.benchtime.Duration >= enough || p.rounds == leastRounds {
 				break
 			}
 		}
@@ -229,14 +234,15 @@ func (o *Options) choose(rows []*row, left, unit time.Duration) plan {
 }
 
 // longest sets the longest time of an arm that fits, in steps that read well.
-func (p *plan) longest(fits func() bool) {
+func (p *plan) longest(fits func() bool) bool {
 	ms := time.Millisecond
 	for _, d := range []time.Duration{mostBenchtime, 400 * ms, 300 * ms, 200 * ms, 150 * ms, 100 * ms, 80 * ms,
 		60 * ms, 50 * ms, 40 * ms, 30 * ms, fairBenchtime, 15 * ms, 10 * ms, leastBenchtime} {
 		if p.benchtime = (Benchtime{Duration: d}); fits() {
-			return
+			return true
 		}
 	}
+	return false
 }
 
 // total estimates the rounds from the given one on.

@@ -71,6 +71,7 @@ func TestABudgetChoosesRoundsAndTime(t *testing.T) {
 	}{
 		{"200 arms in 10 minutes", suite(), Options{}, 10 * time.Minute, 10, "200ms"},
 		{"less time is shorter first", suite(), Options{}, 2 * time.Minute, 9, "20ms"},
+		{"down to 8 rounds", suite(), Options{}, 90 * time.Second, 8, "10ms"},
 		{"then fewer rounds, but at least 3", suite(), Options{}, 30 * time.Second, 3, "5ms"},
 		{"more time is more rounds in the end", suite(), Options{}, 30 * time.Minute, 13, "500ms"},
 		{"with a limit", suite(), Options{}, 30 * time.Hour, 20, "500ms"},

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,8 +31,8 @@ func TestRunWritesEveryArmWithItsConfiguration(t *testing.T) {
 	}
 	for i, res := range r.list {
 		for key, want := range map[string]string{
-			"seq": strconv.Itoa(i + 1), "pkg": "example.com/fake", "leg": "", "commit": "", "dirty": "unknown", "gomaxprocs": "*",
-			"go": "*", "goos": "*", "kernel": "*",
+			"seq": strconv.Itoa(i + 1), "pkg": "example.com/fake", "leg": "", "commit": "", "dirty": "unknown",
+			"gomaxprocs": strconv.Itoa(runtime.GOMAXPROCS(0)), "go": "*", "goos": runtime.GOOS, "goarch": runtime.GOARCH, "kernel": "*",
 		} {
 			if got := res.GetConfig(key); got != want && (want != "*" || got == "") {
 				t.Errorf("result %d has %s %q, want %q", i, key, got, want)
@@ -53,6 +54,9 @@ func TestRunWritesEveryArmWithItsConfiguration(t *testing.T) {
 	}
 	if pinned["size=1"+suffix(0)] < 2 {
 		t.Errorf("a loop of next to nothing runs %d times in 1 ms", pinned["size=1"+suffix(0)])
+	}
+	if n := strings.Count(r.text, "\ngo: "); n != 1 {
+		t.Errorf("what does not change is written %d times, want once\n%s", n, r.text)
 	}
 	if first, _, _ := strings.Cut(r.text, "\n"); first != "# benchstat-report run -rounds 3 -benchtime 1ms "+quote(dir) {
 		t.Errorf("the first line is %q", first)
@@ -267,10 +271,13 @@ func TestProcessorsMakeRowsOfTheirOwn(t *testing.T) {
 func TestRowsWithoutSamplesOfOneRegimeAreMeasuredAgain(t *testing.T) {
 	// Every run of an arm appends to its file, and is near or far in turn.
 	dir := module(t, `
-func BenchmarkX(b *testing.B) {
+func BenchmarkX(b *testing.B) { split(b) }
+func BenchmarkAlone(b *testing.B) { fmt.Println("cores: one"); split(b) }
+
+func split(b *testing.B) {
 	for _, impl := range []string{"a", "b"} {
 		b.Run("impl="+impl, func(b *testing.B) {
-			f, _ := os.OpenFile(impl, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+			f, _ := os.OpenFile(b.Name()[9:10]+impl, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
 			f.WriteString("x")
 			info, _ := f.Stat()
 			b.ReportMetric([]float64{50, 190}[info.Size()%2], "bounce-ns")
@@ -284,8 +291,8 @@ func BenchmarkNear(b *testing.B) { b.ReportMetric(50, "bounce-ns") }
 	if r.err != nil {
 		t.Fatal(r.err)
 	}
-	if a, b, n := r.count("X/impl=a"), r.count("X/impl=b"), r.count("Near"); a != 5 || b != 5 || n != 3 {
-		t.Errorf("%d, %d and %d results, want 5 and 5, 3 of them of one regime, and 3\n%s", a, b, n, r.progress)
+	if a, b, n, one := r.count("X/impl=a"), r.count("X/impl=b"), r.count("Near"), r.count("Alone/impl=a", "cores=one"); a != 5 || b != 5 || n != 3 || one != 3 {
+		t.Errorf("%d, %d, %d and %d results, want 5 and 5, 3 of them of one regime, and 3 where it is near or of no matter\n%s", a, b, n, one, r.progress)
 	}
 	if !strings.Contains(r.progress, "measured again, up to 9 times") || strings.Contains(r.progress, "fewer than") {
 		t.Errorf("the progress is\n%s", r.progress)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 
 	"golang.org/x/perf/benchfmt"
@@ -57,8 +58,8 @@ type sample struct {
 	bounce float64
 }
 
-// write copies the results of a sample, and returns the bounce beside them. A
-// sample without a result is an error.
+// write copies the results of a sample, and returns the bounce beside them, 0
+// if it is of no matter. A sample without a result is an error.
 func (w *writer) write(s sample) (bounce float64, err error) {
 	r := benchfmt.NewReader(bytes.NewReader(s.output), s.name)
 	var units []*benchfmt.UnitMetadata
@@ -87,7 +88,9 @@ func (w *writer) write(s sample) (bounce float64, err error) {
 			units = append(units, &benchfmt.UnitMetadata{
 				UnitMetadataKey: benchfmt.UnitMetadataKey{Unit: BounceUnit, Key: "better"}, OrigUnit: BounceUnit, Value: "lower"})
 		}
-		bounce = max(bounce, value)
+		if !oneCore(res) {
+			bounce = max(bounce, value)
+		}
 	}
 	for _, u := range units {
 		if key := (benchfmt.UnitMetadataKey{Unit: u.OrigUnit, Key: u.Key}); !w.units[key] {
@@ -99,13 +102,25 @@ func (w *writer) write(s sample) (bounce float64, err error) {
 	}
 	for _, res := range list {
 		w.seq++
-		config := with(s.config[:len(s.config):len(s.config)], "seq", strconv.Itoa(w.seq))
-		res.Config = append(config, res.Config...)
-		if err := w.w.Write(res); err != nil {
+		config := with(slices.Clip(s.config), "seq", strconv.Itoa(w.seq))
+		for _, c := range res.Config {
+			if !slices.ContainsFunc(s.config, func(own benchfmt.Config) bool { return own.Key == c.Key }) {
+				config = append(config, c)
+			}
+		}
+		// A new one: the old one remembers where its own lines were.
+		if err := w.w.Write(&benchfmt.Result{Config: config, Name: res.Name, Iters: res.Iters, Values: res.Values}); err != nil {
 			return 0, fmt.Errorf("%w: %w", errWrite, err)
 		}
 	}
 	return bounce, nil
+}
+
+// oneCore reports whether a result says that it does not depend on how far
+// apart the cores are.
+func oneCore(r *benchfmt.Result) bool {
+	_, parts := r.Name.Parts()
+	return r.GetConfig("cores") == "one" || slices.ContainsFunc(parts, func(p []byte) bool { return string(p) == "/cores=one" })
 }
 
 // metric returns the value with the unit as it was written, which the reader
