@@ -75,11 +75,11 @@ func latency() Plot {
 }
 
 func samples() Plot {
-	p := Plot{ID: "drift", Title: "Samples in run order", X: Axis{Label: "sample, in the order they were taken"}, Y: Axis{Label: "by the median of its row", Far: true}}
+	p := Plot{ID: "drift", Title: "Samples in run order", X: Axis{Label: "sample, in the order they were taken", Places: true}, Y: Axis{Label: "by the median of its row", Far: true}}
 	near := Series{Name: "near cores", Look: LookOf(0), Dots: true}
 	far := Series{Name: "far cores", Look: LookOf(1), Dots: true}
 	for i := range 120 {
-		point := Point{X: float64(i), Y: 1 + 0.05*math.Sin(float64(i)), Lo: nan, Hi: nan}
+		point := Point{X: float64(i + 1), Y: 1 + 0.05*math.Sin(float64(i)), Lo: nan, Hi: nan}
 		if i > 40 && i < 60 {
 			point.Y += 0.8
 			far.Points = append(far.Points, point)

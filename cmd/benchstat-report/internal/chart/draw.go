@@ -8,7 +8,7 @@ import (
 // draw puts the series into the plot: bands below lines below points.
 func (l *plotter) draw() {
 	if len(l.plot.Series) == 0 {
-		l.text("soft mid", (l.x.from+l.x.to)/2, (l.y.from+l.y.to)/2, "There is no figure to draw.", plotWidth)
+		l.text("soft mid", (l.x.from+l.x.to)/2, (l.y.from+l.y.to)/2, "There is no figure to draw.", l.width)
 		return
 	}
 	for _, s := range l.shown() {

@@ -54,7 +54,7 @@ type Forest struct {
 }
 
 const (
-	forestWidth = 1080.0
+	forestWidth = wideWidth
 	forestNames = 400.0 // of the column of names, at most
 	forestTexts = 190.0 // of the column of figures
 	forestRow   = 20.0

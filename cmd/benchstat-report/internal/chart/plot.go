@@ -9,6 +9,7 @@ import (
 // Sizes in pixels of the drawing, whose unit is that of the font.
 const (
 	plotWidth  = 640.0
+	wideWidth  = 1080.0
 	plotHeight = 270.0 // of the area inside the axes
 	fontSize   = 12.0
 	lineHeight = 17.0
@@ -49,6 +50,8 @@ type Axis struct {
 	Chosen bool
 	// Far lets an axis begin near its values. Else a linear one shows zero.
 	Far bool
+	// Places are no magnitudes: their axis is linear however wide it is.
+	Places bool
 }
 
 // Plot shows series over two axes, with bands for intervals.
@@ -60,6 +63,7 @@ type Plot struct {
 	Ideal     []Point
 	IdealName string
 	Note      string
+	Wide      bool // as wide as a forest plot
 }
 
 // plotter is a plot while it is laid out.
@@ -72,6 +76,9 @@ type plotter struct {
 
 func (p Plot) scene() *scene {
 	s := &scene{ID: p.ID, Title: p.Title, Desc: p.Desc, width: plotWidth}
+	if p.Wide {
+		s.width = wideWidth
+	}
 	l := &plotter{scene: s, plot: p}
 	l.prepare()
 	y := l.head()
@@ -84,7 +91,7 @@ func (p Plot) scene() *scene {
 		s.text("mid", (l.x.from+l.x.to)/2, bottom, p.X.Label, l.x.to-l.x.from)
 	}
 	bottom = s.note(bottom+4, l.notes()...)
-	s.Width, s.Height = num(plotWidth), num(bottom+margin)
+	s.Width, s.Height = num(s.width), num(bottom+margin)
 	return s
 }
 
@@ -139,7 +146,7 @@ func (l *plotter) axes(top float64) (xTicks, yTicks []labelled, yHead string) {
 	for _, t := range yTicks {
 		wide = max(wide, textWidth(t.text, fontSize))
 	}
-	l.x.from, l.x.to = margin+wide+8, plotWidth-margin-8
+	l.x.from, l.x.to = margin+wide+8, l.width-margin-8
 	l.x, xTicks, _ = l.plot.X.layout(l.values(true), l.x, 8)
 	return xTicks, yTicks, yHead
 }
@@ -185,7 +192,7 @@ func (a Axis) layout(values []float64, s scale, n int) (scale, []labelled, strin
 	if len(a.Ticks) > 0 {
 		return a.named(lo, hi, s)
 	}
-	s.log = wantsLog(values) || a.Chosen && evenerInLog(values)
+	s.log = !a.Places && (wantsLog(values) || a.Chosen && evenerInLog(values))
 	var ticks []float64
 	switch {
 	case s.log:
@@ -232,11 +239,11 @@ func (l *plotter) grid(xTicks, yTicks []labelled, yHead string) {
 	if l.plot.Y.Hint != "" {
 		yHead += ", " + l.plot.Y.Hint
 	}
-	l.text("soft", margin, l.y.to-9, yHead, plotWidth-2*margin)
+	l.text("soft", margin, l.y.to-9, yHead, l.width-2*margin)
 	for _, t := range yTicks {
 		y := l.y.at(t.at)
 		l.path("grid", line(l.x.from, y, l.x.to, y), "")
-		l.text("soft end", l.x.from-6, y+4, t.text, plotWidth)
+		l.text("soft end", l.x.from-6, y+4, t.text, l.width)
 	}
 	free := math.Inf(-1)
 	room := max((l.x.to-l.x.from)/float64(max(len(xTicks), 1))-8, 56)
@@ -249,7 +256,7 @@ func (l *plotter) grid(xTicks, yTicks []labelled, yHead string) {
 			continue // it would lie on the one before
 		}
 		free = x + half + 6
-		l.text("soft mid", min(x, plotWidth-margin-half), l.y.from+lineHeight, t.text, room)
+		l.text("soft mid", min(x, l.width-margin-half), l.y.from+lineHeight, t.text, room)
 	}
 	l.path("axis", line(l.x.from, l.y.from, l.x.to, l.y.from), "")
 }

@@ -67,7 +67,8 @@ func drift(figures []figure, headline map[string]string, near float64) (Named, b
 	p := chart.Plot{
 		ID: "drift", Title: "All samples in run order, each by the median of its row",
 		Desc: "Samples in the order they were taken, as multiples of their row's median, coloured by how far apart the cores were.",
-		X:    chart.Axis{Label: "place in the run"}, Y: chart.Axis{Label: "sample by median of its row", Far: true},
+		X:    chart.Axis{Label: "place in the run", Places: true, Far: true}, Y: chart.Axis{Label: "sample by median of its row", Far: true},
+		Wide: true,
 	}
 	if every := (len(all) + maxPoints - 1) / maxPoints; every > 1 {
 		p.Note = fmt.Sprintf("One of %d of the %d samples is drawn.", every, len(all))
@@ -139,7 +140,7 @@ func samplesPlot(j judged, near float64) (Named, bool) {
 	p := chart.Plot{
 		ID: slug("samples", j.row.Topic, j.name, j.table.Unit), Title: heading(j.row.Topic, j.name+", samples in run order"),
 		Desc: "The samples of both sides of a row in the order they were taken, coloured by how far apart the cores were.",
-		X:    chart.Axis{Label: "place in the run"}, Y: chart.Axis{Unit: j.table.Tidy, Hint: direction(j.table.Better), Far: true},
+		X:    chart.Axis{Label: "place in the run", Places: true, Far: true}, Y: chart.Axis{Unit: j.table.Tidy, Hint: direction(j.table.Better), Far: true},
 	}
 	n := 0
 	for k, column := range []string{j.BaseColumn, j.Column} {

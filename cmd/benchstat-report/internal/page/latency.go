@@ -59,9 +59,12 @@ func curves(figures []figure) []*curve {
 
 // stalls is 1 if something is paused in this work.
 func (c *curve) stalls() int {
-	name := strings.ToLower(c.topic + " " + c.group)
-	if strings.Contains(name, "pause") || strings.Contains(name, "stall") {
-		return 1
+	for _, l := range c.members[0].labels {
+		key := strings.ToLower(l.Key)
+		named := strings.Contains(key, "pause") || strings.Contains(key, "stall")
+		if named && !slices.Contains([]string{"none", "no", "false", "0", "0s", "0ms"}, l.Value) {
+			return 1
+		}
 	}
 	return 0
 }
@@ -198,11 +201,45 @@ func tailCells(members []figure, series []string) []tailCell {
 			if i == 0 {
 				base = f.center
 			} else if ratio := f.center / base; bounded(ratio, ratio) && ratio > 0 {
-				cells[i].Ratio = "×" + strconv.FormatFloat(ratio, 'g', 3, 64)
+				cells[i].Ratio = multiple(ratio)
 			}
 		}
 	}
 	return cells
+}
+
+// multiple writes a ratio as a multiple, or as a part if it is a small one.
+func multiple(ratio float64) string {
+	if ratio < 0.1 {
+		return "1/" + strconv.FormatFloat(1/ratio, 'f', 0, 64)
+	}
+	return "×" + strconv.FormatFloat(rounded3(ratio), 'f', -1, 64)
+}
+
+func rounded3(v float64) float64 {
+	r, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 3, 64), 64)
+	return r
+}
+
+// tailUnit is the unit among those of a topic that says most of its latencies:
+// the highest quantile up to 99.9 %. A topic without latencies keeps the other.
+func tailUnit(units []string, other string) string {
+	if _, tidy := scaled(other); !isQuantile(tidy) {
+		return other
+	}
+	best, unit := 0.0, other
+	for _, u := range units {
+		_, tidy := scaled(u)
+		if _, q, ok := quantile(tidy); ok && q <= 0.999+1e-9 && q > best {
+			best, unit = q, u
+		}
+	}
+	return unit
+}
+
+func isQuantile(tidy string) bool {
+	_, _, ok := quantile(tidy)
+	return ok
 }
 
 // rounded removes the noise of binary fractions from a percentage.

@@ -245,6 +245,20 @@ func (d *document) suspects(g *gallery, js []judged, near float64) {
 	d.Samples, d.SamplesLeft = g.addAll(charts, most)
 }
 
+// mainUnit is the unit of a topic's first table and forest plot.
+func mainUnit(of []judged, headline string) string {
+	var units []string
+	for _, j := range of {
+		if !slices.Contains(units, j.table.Unit) {
+			units = append(units, j.table.Unit)
+		}
+	}
+	if !slices.Contains(units, headline) {
+		headline = units[0]
+	}
+	return tailUnit(units, headline)
+}
+
 // sections adds one part for each topic.
 func (d *document) sections(g *gallery, r *verdict.Report, js []judged, figures []figure, l looks) {
 	headline := headlines(r)
@@ -259,10 +273,7 @@ func (d *document) sections(g *gallery, r *verdict.Report, js []judged, figures 
 	for i, name := range names {
 		of := byTopic[name]
 		s := section{ID: fmt.Sprintf("topic-%d", i+1), Name: name, Counts: counts(tally(of), false)}
-		main := headline[name]
-		if !slices.ContainsFunc(of, func(j judged) bool { return j.table.Unit == main }) {
-			main = of[0].table.Unit
-		}
+		main := mainUnit(of, headline[name])
 		drawn := slices.DeleteFunc(slices.Clone(of), func(j judged) bool { return j.table.Unit != main })
 		if n, ok := forest(drawn, name, drawn[0].table); ok {
 			if f := g.add(n); f != "" {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -100,7 +101,7 @@ func processorsSuffix(names []string) string {
 // of all; names that come out alike all the same are numbered by the gallery.
 func slug(parts ...string) string {
 	const longest = 80
-	whole := strings.Join(parts, "-")
+	whole := strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), "-")
 	var b strings.Builder
 	lossy := false
 	for _, r := range whole {
