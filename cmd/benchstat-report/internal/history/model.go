@@ -19,9 +19,9 @@ type Order string
 
 // The orders, the preferred one first.
 const (
-	Git       Order = "git's topological order"
+	Git       Order = "git"
 	Dates     Order = "the dates in the files"
-	Arguments Order = "the order of the arguments"
+	Arguments Order = "the arguments"
 )
 
 // Point is what one commit measured of one row.

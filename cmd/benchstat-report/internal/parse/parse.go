@@ -25,6 +25,9 @@ type Set struct {
 	Failures []Failure
 	// Commands are the command lines that the runner wrote.
 	Commands []string
+
+	// reader carries the Unit lines from one input to the next.
+	reader benchfmt.Reader
 }
 
 // Result is one result line. Its values are not filtered.
@@ -70,21 +73,19 @@ func (e *InputError) Unwrap() error { return e.Err }
 // Read reads inputs: paths, label=path, and "-" for stdin. The error joins an
 // InputError for each input that cannot be read.
 func Read(args []string, stdin io.Reader) (*Set, error) {
-	s := &Set{}
-	var reader benchfmt.Reader
+	s := &Set{Units: benchfmt.UnitMetadataMap{}}
 	var errs []error
 	for _, in := range inputs(args) {
 		data, err := in.read(stdin)
 		if err == nil {
-			err = s.add(&reader, in, data)
+			err = s.add(in, data)
 		}
 		if err != nil {
 			errs = append(errs, err)
 		}
 	}
-	s.Units = reader.Units()
-	if s.Units == nil {
-		s.Units = benchfmt.UnitMetadataMap{}
+	if s.reader.Units() != nil {
+		s.Units = s.reader.Units()
 	}
 	return s, errors.Join(errs...)
 }
@@ -143,7 +144,7 @@ func (in input) read(stdin io.Reader) ([]byte, error) {
 }
 
 // add reads the text of an input.
-func (s *Set) add(reader *benchfmt.Reader, in input, data []byte) error {
+func (s *Set) add(in input, data []byte) error {
 	if err := sniff(in.path, data); err != nil {
 		return err
 	}
@@ -153,6 +154,7 @@ func (s *Set) add(reader *benchfmt.Reader, in input, data []byte) error {
 	s.Commands = append(s.Commands, look.commands...)
 	syntax := slices.Clone(look.syntax)
 	first := len(s.Results)
+	reader := &s.reader
 	reader.Reset(bytes.NewReader(data), in.path, ".file", in.label)
 	for reader.Scan() {
 		_, line := reader.Result().Pos()

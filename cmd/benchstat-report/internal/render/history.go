@@ -76,7 +76,7 @@ func seriesTitle(s *history.Series) string {
 }
 
 func orderLine(h *history.History) string {
-	return fmt.Sprintf("%d commits in %s", len(h.Commits), h.Order)
+	return fmt.Sprintf("%d commits, ordered by %s", len(h.Commits), h.Order)
 }
 
 // HistoryText writes a history for a terminal.

@@ -113,11 +113,15 @@ func title(t *pair.Table) string {
 func sided(c *verdict.Comparison) bool { return c.Base.N > 0 && c.New.N > 0 }
 
 // verdictText is short enough for a column; long reasons stand below the table.
-func verdictText(c *verdict.Comparison) string {
-	if c.Verdict == verdict.Undecided && c.Needed > 0 && c.Regime != verdict.Mixed {
-		return fmt.Sprintf("%s (needs ≥ %d)", c.Verdict, c.Needed)
+func verdictText(c *verdict.Comparison, o verdict.Options) string {
+	noise := ""
+	if c.Floor > o.Floor {
+		noise = fmt.Sprintf(" (A/A ±%.3g%%)", c.Floor*100)
 	}
-	return string(c.Verdict)
+	if c.Verdict == verdict.Undecided && c.Needed > 0 && c.Regime != verdict.Mixed {
+		return fmt.Sprintf("%s (needs ≥ %d)%s", c.Verdict, c.Needed, noise)
+	}
+	return string(c.Verdict) + noise
 }
 
 // reportGrid sets the comparisons of a table that have two sides.
@@ -159,7 +163,7 @@ func reportGrid(t *verdict.Table, o verdict.Options, wide bool) *grid {
 			}
 			named = row
 			g.add(name, short(c.Column), number(c.Base.Center, t.Table), plusMinus(c.Base), number(c.New.Center, t.Table), plusMinus(c.New),
-				change(c), probability(c.Adjusted), sizes(c.Base.N, c.New.N), regime(c.Regime), verdictText(c))
+				change(c), probability(c.Adjusted), sizes(c.Base.N, c.New.N), regime(c.Regime), verdictText(c, o))
 		}
 	}
 	g.fit(columns, bases, wide)
@@ -260,6 +264,9 @@ func topicGrid(r *verdict.Report) (g *grid, without []string) {
 			name += " (" + configs[name] + ")"
 		}
 		if t.Rows == 0 && t.Counts.Comparable() == 0 {
+			if slices.ContainsFunc(r.Topics, func(x *verdict.Topic) bool { return x.Name == t.Name && x.Counts.Comparable() > 0 }) {
+				name += " (" + short(t.Column) + ")"
+			}
 			if !slices.Contains(without, name) {
 				without = append(without, name)
 			}

@@ -30,9 +30,14 @@ func (j *job) decide(opt Options, need int) {
 	inside := j.Lo >= -j.Floor && j.Hi <= j.Floor
 	switch {
 	case j.Regime == Mixed:
-		j.Verdict, j.Needed = Undecided, asked(need)
-		j.Reason = fmt.Sprintf("two regimes (%s: %s; %s: %s), needs ≥ %d of one on both sides", j.BaseColumn, mixture(j.Base, len(j.base)),
-			j.Column, mixture(j.New, len(j.now)), j.Needed)
+		j.Verdict = Undecided
+		j.Reason = fmt.Sprintf("two regimes (%s: %s; %s: %s)", j.BaseColumn, mixture(j.Base, len(j.base)), j.Column, mixture(j.New, len(j.now)))
+		if opt.Correct == None {
+			j.Reason += ", all of which count without a correction"
+		} else {
+			j.Needed = asked(need)
+			j.Reason += fmt.Sprintf(", needs ≥ %d of one on both sides", j.Needed)
+		}
 	case n < need && !j.table.Exact:
 		j.undecided(n, max(asked(need), j.wanted(opt, need)))
 	case significant && beyond:
@@ -80,7 +85,10 @@ func (j *job) wanted(opt Options, need int) int {
 		return need
 	}
 	wanted := n * half * half / (target * target)
-	if change > j.Floor && j.Adjusted > opt.Alpha && j.P > 0 && j.P < 1 {
+	// Sides that do not overlap have the smallest p of their number, and the
+	// quantile says nothing: need covers them.
+	overlap := j.P > 1.01*smallestP()[min(int(n), len(smallestP())-1)]
+	if change > j.Floor && j.Adjusted > opt.Alpha && overlap && j.P < 1 {
 		// The correction multiplies P by Adjusted/P, so alpha is divided by it.
 		has := math.Erfinv(1 - j.P)
 		asks := math.Erfinv(1 - opt.Alpha*j.P/j.Adjusted)

@@ -3,6 +3,7 @@ package verdict
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/tidemark-go/tidemark/cmd/benchstat-report/internal/pair"
@@ -233,6 +234,7 @@ func (j *job) measure(opt Options, need int) {
 	}
 	if t.Exact {
 		j.Lo, j.Hi = ratio(j.Base.Hi, j.New.Lo)-1, ratio(j.Base.Lo, j.New.Hi)-1
+		j.logs = logs(slices.Repeat([]float64{j.Ratio}, resamples))
 		return
 	}
 	ratios := bootstrap(source(opt.Seed, t.Tidy, configText(t.Config), j.row.Name, j.BaseColumn, j.Column), a, b)

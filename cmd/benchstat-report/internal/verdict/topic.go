@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -109,5 +110,14 @@ func (t *Topic) mean(rows []*rowLogs, confidence float64) {
 		}
 	}
 	lo, hi := percentiles(sums, confidence)
-	t.Ratio, t.Lo, t.Hi = math.Exp(own), math.Exp(lo), math.Exp(hi)
+	t.Ratio, t.Lo, t.Hi = rounded(math.Exp(own)), rounded(math.Exp(lo)), rounded(math.Exp(hi))
+}
+
+// rounded drops the digits in which platforms differ.
+func rounded(v float64) float64 {
+	r, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 12, 64), 64)
+	if err != nil {
+		panic("verdict: a formatted number does not parse: " + err.Error())
+	}
+	return r
 }
