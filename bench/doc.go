@@ -7,7 +7,19 @@
 // goroutines of its own and reports how long one element took on the wall
 // clock (ns/msg, ns/batch) and how many passed per second; goroutine start and
 // the final drain are inside. What waits at one time is bounded, and equally
-// for all implementations.
+// for all implementations. Rows with procs=N run with that GOMAXPROCS.
+//
+// Latency rows have one producer with two million operations a second to do,
+// and a consumer that pauses for 10 ms again and again, or never (pause=0ms). A
+// latency counts from the time at which the operation was due, so that what was
+// due while another one stalled is late as well. It includes a reading or two
+// of the clock, some 20 ns each. p50-ns to p99.9-ns are told as far as ten
+// samples lie beyond them, and max-ns always. In a pause a channel of 4,096
+// messages is full after 2 ms and one of 16,384 batches after 8 ms; a larger one
+// would block later, and in a longer pause longer. hiccup-% is how much of the
+// time the producer was not running while it had nothing to do but to look at
+// the clock. The schedule stands still then, but where it is more than a few per
+// cent the machine is too busy for latencies.
 //
 // How long a cache line takes from one core to another and back decides the cross-core
 // rows. On virtual machines it changes by a factor of three or more within a
@@ -15,6 +27,7 @@
 // just before and one just after. Rows of different regimes must not be
 // compared.
 //
-// cmd/run runs the arms interleaved and prints the comparison; cmd/doc writes
-// the tables of the benchmark document from a kept result file.
+// The command benchstat-report runs the arms interleaved and compares them;
+// cmd/figures prints the targets and writes the tables of the benchmark document
+// from a kept result file.
 package bench
