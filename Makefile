@@ -106,14 +106,39 @@ test-broker: ## the tests of the Kafka adapter and its demo that any broker can 
 fuzz: ## a long run of every fuzz target (FUZZTIME=2000000x, FUZZ=^Fuzz)
 	@tools/in fuzz "$(MODULES)" env GO=$(GO) $(CURDIR)/tools/fuzz $(or $(FUZZTIME),2000000x) '$(FUZZ)'
 
+# What is measured. The pipeline takes a second for one iteration, and as much
+# to get ready.
+BENCH_PACKAGES := ./bench ./bench/peers ./adapters/kafka/internal/pipeline,benchtime=1x,rounds=6
+# Two legs measure this module alone: what it ships, and not what it is compared with.
+BENCH_LEGS := -impl '$(or $(IMPL),tidemark|lane|shared|ring)' ./bench
+BENCH_FLAGS = $(if $(BENCH),-bench '$(BENCH)') $(if $(ROUNDS),-rounds $(ROUNDS)) $(if $(BENCHTIME),-benchtime $(BENCHTIME)) $(ARGS)
+BENCH_OUT = $(or $(OUT),bench/out/$(shell date -u +%Y%m%dT%H%M%SZ)-$@.txt)
+
 .PHONY: bench
-bench: ## measures against channels and mutexes, arms interleaved (BENCH=regexp, ROUNDS, BENCHTIME, ARGS)
-	@$(GO) build -o bin/bench ./bench/cmd/run
-	@exec bin/bench $(if $(BENCH),-bench '$(BENCH)') $(if $(ROUNDS),-rounds $(ROUNDS)) $(if $(BENCHTIME),-benchtime $(BENCHTIME)) $(ARGS)
+bench: ## measures against channels and mutexes in ten minutes, and compares (BENCH=regexp, IMPL=regexp, TIME, ROUNDS, BENCHTIME, OUT, ARGS)
+	@exec env GO=$(GO) tools/bench $(BENCH_OUT) -time $(or $(TIME),9m30s) $(if $(IMPL),-impl '$(IMPL)') $(BENCH_FLAGS) $(BENCH_PACKAGES)
+
+.PHONY: bench-full
+bench-full: ## the same with 12 rounds of everything, for figures to publish (about an hour; OUT=bench/results/figures.txt)
+	@exec env GO=$(GO) tools/bench $(BENCH_OUT) -rounds 12 -benchtime 100ms -extra 12 $(if $(IMPL),-impl '$(IMPL)') $(BENCH_FLAGS) $(BENCH_PACKAGES)
+
+.PHONY: bench-gate
+bench-gate: bin/benchstat-report ## fails if a benchmark is slower than at the commit BASE (BENCH, IMPL, TIME, NOISE=file of bench-aa)
+	@bin/benchstat-report run -base '$(or $(BASE),$(error BASE is not set: make bench-gate BASE=main))' -time $(or $(TIME),9m30s) -o bench/out/gate.txt $(BENCH_FLAGS) $(BENCH_LEGS)
+	@exec bin/benchstat-report gate $(if $(NOISE),-noise '$(NOISE)') bench/out/gate.txt
+
+.PHONY: bench-aa
+bench-aa: bin/benchstat-report ## compares the sources with themselves: how far two equal measurements lie apart here
+	@bin/benchstat-report run -aa -time $(or $(TIME),9m30s) -o bench/out/aa.txt $(BENCH_FLAGS) $(BENCH_LEGS)
+	@exec bin/benchstat-report gate bench/out/aa.txt
 
 .PHONY: bench-docs
-bench-docs: ## fills docs/BENCHMARKS.md from FIGURES (bench/results/figures.txt, made with make bench ARGS="-o FILE")
-	@$(GO) run ./bench/cmd/doc $(if $(FIGURES),-in '$(FIGURES)')
+bench-docs: bin/benchstat-report ## writes the figures and the charts of the documents from FIGURES (bench/results/figures.txt)
+	@$(GO) run ./bench/cmd/figures -docs -tool bin/benchstat-report $(FIGURES)
+
+.PHONY: bin/benchstat-report
+bin/benchstat-report:
+	@$(GO) build -o $@ ./cmd/benchstat-report
 
 .PHONY: clean
 clean: ## removes what the other targets built

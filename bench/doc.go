@@ -16,10 +16,10 @@
 // of the clock, some 20 ns each. p50-ns to p99.9-ns are told as far as ten
 // samples lie beyond them, and max-ns always. In a pause a channel of 4,096
 // messages is full after 2 ms and one of 16,384 batches after 8 ms; a larger one
-// would block later, and in a longer pause longer. hiccup-% is how much of the
-// time the producer was not running while it had nothing to do but to look at
-// the clock. The schedule stands still then, but where it is more than a few per
-// cent the machine is too busy for latencies.
+// would block later, and in a longer pause longer. While the system runs
+// something else in the place of a producer that only looks at the clock, the
+// schedule stands still; a row in which that is more than a twentieth of the time
+// logs that the machine is too busy for latencies.
 //
 // How long a cache line takes from one core to another and back decides the cross-core
 // rows. On virtual machines it changes by a factor of three or more within a

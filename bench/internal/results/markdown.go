@@ -8,17 +8,17 @@ import (
 
 // table describes one table of the benchmark document.
 type table struct {
-	section  string // the marker it stands under
-	filter   string
-	unit     string
-	impls    []string // in column order
-	baseline string
+	section     string // the marker it stands under
+	view        view
+	topic, dims string
+	unit        string
+	impls       []string // in column order
+	ratios      bool     // to the first of them
 }
 
 var (
-	whole  = []string{"channel", "tidemark"}
-	queues = []string{"channel", "mutex", "shared", "lane"}
-
+	whole   = []string{"channel", "tidemark"}
+	queues  = []string{"channel", "mutex", "shared", "lane"}
 	ledgers = []string{"mutex", "trylock", "ring"}
 
 	rejectedCheckpoints = []string{"tidemark", "ackstack", "bitmap"}
@@ -26,35 +26,35 @@ var (
 )
 
 var tables = []table{
-	{"cycle", ".name:CheckpointCycle", "ns/batch", whole, "channel"},
-	{"cycle", ".name:CheckpointPartitions", "ns/batch", whole, "channel"},
-	{"cycle", ".name:CheckpointCycle", "allocs/batch", whole, ""},
-	{"live", ".name:CheckpointLive", "ns/batch", whole, "channel"},
-	{"live", ".name:CheckpointLive", "batches/drain", whole, ""},
-	{"live", ".name:CheckpointCross", "ns/batch", whole, "channel"},
-	{"costs", ".name:CheckpointFanout", "ns/batch", whole, "channel"},
-	{"costs", ".name:CheckpointStuckHead", "ns/tick", whole, "channel"},
-	{"costs", ".name:CheckpointSparse", "ns/batch", whole, "channel"},
-	{"costs", ".name:CheckpointRebalance", "ns/rebalance", whole, "channel"},
-	{"memory", ".name:CheckpointMemory", "B/partition", whole, "channel"},
-	{"memory", ".name:CheckpointMemory", "B/batch", whole, "channel"},
-	{"queues", ".name:QueueBurst", "ns/msg", queues, "channel"},
-	{"queues", ".name:QueueProducers", "ns/msg", queues, "channel"},
-	{"queues", ".name:QueueBatches", "ns/msg", queues, "channel"},
-	{"ledger", ".name:LedgerAppend", "ns/record", ledgers, "mutex"},
-	{"ledger", ".name:LedgerAppend", "lost-%", ledgers, ""},
-	{"ledger", ".name:LedgerLatency", "p99.9-ns", ledgers, "mutex"},
-	{"ledger", ".name:LedgerPage", "ns/page", ledgers, "mutex"},
-	{"pipeline", ".name:Pipeline", "ns/op", []string{"bare", "marks", "tidemark"}, "bare"},
-	{"rejected", ".name:CheckpointCycle", "ns/batch", rejectedCheckpoints, "tidemark"},
-	{"rejected", ".name:CheckpointLive", "ns/batch", rejectedCheckpoints, "tidemark"},
-	{"rejected", ".name:QueueBurst /batch:1", "ns/msg", rejectedQueues, "shared"},
-	{"rejected", ".name:QueueProducers /consumer:poll", "ns/msg", rejectedQueues, "shared"},
+	{"cycle", shipped, "CheckpointCycle", "", "ns/batch", whole, true},
+	{"cycle", shipped, "CheckpointPartitions", "", "ns/batch", whole, true},
+	{"cycle", shipped, "CheckpointCycle", "", "allocs/batch", whole, false},
+	{"live", shipped, "CheckpointLive", "", "ns/batch", whole, true},
+	{"live", shipped, "CheckpointLive", "", "batches/drain", whole, false},
+	{"live", shipped, "CheckpointCross", "", "ns/batch", whole, true},
+	{"costs", shipped, "CheckpointFanout", "", "ns/batch", whole, true},
+	{"costs", shipped, "CheckpointStuckHead", "", "ns/tick", whole, true},
+	{"costs", shipped, "CheckpointSparse", "", "ns/batch", whole, true},
+	{"costs", shipped, "CheckpointRebalance", "", "ns/rebalance", whole, true},
+	{"memory", shipped, "CheckpointMemory", "", "B/partition", whole, true},
+	{"memory", shipped, "CheckpointMemory", "", "B/batch", whole, true},
+	{"queues", shipped, "QueueBurst", "", "ns/msg", queues, true},
+	{"queues", shipped, "QueueProducers", "", "ns/msg", queues, true},
+	{"queues", shipped, "QueueBatches", "", "ns/msg", queues, true},
+	{"ledger", shipped, "LedgerAppend", "", "ns/record", ledgers, true},
+	{"ledger", shipped, "LedgerAppend", "", "lost-%", ledgers, false},
+	{"ledger", shipped, "LedgerLatency", "", "p99.9-ns", ledgers, true},
+	{"ledger", shipped, "LedgerPage", "", "ns/page", ledgers, true},
+	{"pipeline", shipped, "Pipeline", "", "ns/op", []string{"bare", "marks", "tidemark"}, true},
+	{"rejected", rejected, "CheckpointCycle", "", "ns/batch", rejectedCheckpoints, true},
+	{"rejected", rejected, "CheckpointLive", "", "ns/batch", rejectedCheckpoints, true},
+	{"rejected", rejected, "QueueBurst", "batch=1", "ns/msg", rejectedQueues, true},
+	{"rejected", rejected, "QueueProducers", "consumer=poll", "ns/msg", rejectedQueues, true},
 }
 
 // Sections returns the generated parts of the benchmark document, by marker.
 func (s *Set) Sections() (map[string]string, error) {
-	parts := map[string]string{"machine": s.machine()}
+	parts := map[string]string{"machine": s.machineText()}
 	outcomes, err := s.CheckAll()
 	if err != nil {
 		return nil, err
@@ -62,10 +62,7 @@ func (s *Set) Sections() (map[string]string, error) {
 	parts["targets"] = markdownTargets(outcomes)
 	parts["headline"] = markdownHeadline(outcomes)
 	for _, t := range tables {
-		text, err := s.markdown(t)
-		if err != nil {
-			return nil, err
-		}
+		text := s.markdown(t)
 		if parts[t.section] != "" {
 			parts[t.section] += "\n"
 		}
@@ -74,14 +71,14 @@ func (s *Set) Sections() (map[string]string, error) {
 	return parts, nil
 }
 
-func (s *Set) machine() string {
+func (s *Set) machineText() string {
 	var b strings.Builder
 	for _, l := range [][2]string{
-		{"cpu", "CPU"}, {"gomaxprocs", "GOMAXPROCS"}, {"kernel", "kernel"}, {"go", "Go"},
-		{"goarch", "GOARCH"}, {"goamd64", "GOAMD64"}, {"commit", "commit"}, {"dirty", "changed since that commit"},
+		{"cpu", "CPU"}, {"gomaxprocs", "GOMAXPROCS"}, {"cgroup-quota", "limit of the control group"}, {"clocksource", "clock"}, {"kernel", "kernel"},
+		{"go", "Go"}, {"goarch", "GOARCH"}, {"goamd64", "GOAMD64"}, {"commit", "commit"}, {"dirty", "changed since that commit"},
 	} {
-		if v := s.Config(l[0]); len(v) > 0 {
-			fmt.Fprintf(&b, "- %s: %s\n", l[1], strings.Join(v, ", "))
+		if v := s.machine[l[0]]; v != "" {
+			fmt.Fprintf(&b, "- %s: %s\n", l[1], v)
 		}
 	}
 	if s.Command != "" {
@@ -92,14 +89,14 @@ func (s *Set) machine() string {
 
 func markdownTargets(outcomes []Outcome) string {
 	var b strings.Builder
-	b.WriteString("| target | at most | measured | samples | bounce | cores | |\n|---|---|---|---|---|---|---|\n")
+	b.WriteString("| target | at most | measured | samples | cores | |\n|---|---|---|---|---|---|\n")
 	for _, o := range outcomes {
 		if o.Verdict == NotMeasured {
-			fmt.Fprintf(&b, "| %s | %s | – | 0 | – | – | %s |\n", o.Name, Number(o.Max), o.Verdict)
+			fmt.Fprintf(&b, "| %s | %s | – | 0 | – | %s |\n", o.Name, Number(o.Max), o.Verdict)
 			continue
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %d | %s | %s | %s |\n", o.Name, Number(o.Max), Number(o.Value), o.N,
-			bounceText(o.Bounce), o.Regime, o.Verdict)
+		fmt.Fprintf(&b, "| %s | %s | %s%s | %d | %s | %s |\n", o.Name, Number(o.Max), Number(o.Value), interval(o.Lo, o.Hi), o.N,
+			o.Regime, o.Verdict)
 	}
 	return b.String()
 }
@@ -119,7 +116,7 @@ var headlines = map[string]string{
 
 func markdownHeadline(outcomes []Outcome) string {
 	var b strings.Builder
-	b.WriteString("| nanoseconds, median | Go channel | Tidemark | ratio | samples | cores |\n|---|---|---|---|---|---|\n")
+	b.WriteString("| nanoseconds, median | Go channel | Tidemark | ratio [95 %] | samples | cores |\n|---|---|---|---|---|---|\n")
 	for _, o := range outcomes {
 		text, ok := headlines[o.Name]
 		if !ok {
@@ -129,44 +126,33 @@ func markdownHeadline(outcomes []Outcome) string {
 			fmt.Fprintf(&b, "| %s | – | – | – | 0 | – |\n", text)
 			continue
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %d | %s |\n", text, Number(o.Against), Number(o.Own), Number(o.Value), o.N, o.Regime)
+		fmt.Fprintf(&b, "| %s | %s | %s | %s%s | %d | %s |\n", text, Number(o.Against), Number(o.Own), Number(o.Value), interval(o.Lo, o.Hi), o.N, o.Regime)
 	}
 	return b.String()
 }
 
-func bounceText(ns float64) string {
-	if ns == 0 {
-		return "–"
-	}
-	return fmt.Sprintf("%.0f ns", ns)
-}
-
 // markdown writes one table: a column for each dimension that varies and for
-// each implementation, with its ratio to the baseline.
-func (s *Set) markdown(t table) (string, error) {
-	rows, err := s.Rows(t.filter, t.unit)
-	if err != nil {
-		return "", err
-	}
+// each implementation, with its ratio to the first.
+func (s *Set) markdown(t table) string {
+	rows := s.rows(t.view, t.topic, t.dims, t.unit)
 	if len(rows) == 0 {
-		name, _, _ := strings.Cut(strings.TrimPrefix(t.filter, ".name:"), " ")
-		return fmt.Sprintf("%s, %s: not measured.\n", name, t.unit), nil
+		return fmt.Sprintf("%s, %s: not measured.\n", t.topic, t.unit)
 	}
 	varying, fixed := split(rows)
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s, %s", rows[0].Topic, t.unit)
+	fmt.Fprintf(&b, "%s, %s", t.topic, t.unit)
 	if len(fixed) > 0 {
 		fmt.Fprintf(&b, " (%s)", strings.Join(fixed, ", "))
 	}
 	b.WriteString("\n\n|")
 	columns := slices.Clone(varying)
-	for _, im := range t.impls {
+	for i, im := range t.impls {
 		columns = append(columns, im)
-		if t.baseline != "" && im != t.baseline {
+		if t.ratios && i > 0 {
 			columns = append(columns, "ratio")
 		}
 	}
-	columns = append(columns, "samples", "bounce", "cores")
+	columns = append(columns, "samples", "cores")
 	for _, c := range columns {
 		fmt.Fprintf(&b, " %s |", c)
 	}
@@ -174,61 +160,70 @@ func (s *Set) markdown(t table) (string, error) {
 	for _, r := range rows {
 		b.WriteString(r.markdown(t, varying))
 	}
-	return b.String(), nil
+	return b.String()
 }
 
-func (r *Row) markdown(t table, varying []string) string {
+func (r *row) markdown(t table, varying []string) string {
 	var b strings.Builder
 	b.WriteString("|")
 	for _, k := range varying {
 		fmt.Fprintf(&b, " %s |", r.dim(k))
 	}
-	regime, cells := r.Compare(t.impls, t.baseline)
-	samples, bounce := 0, 0.0
-	for _, im := range t.impls {
-		i := slices.IndexFunc(cells, func(c Cell) bool { return c.Impl == im })
-		if i < 0 {
+	samples := 0
+	var regimes []string
+	for i, im := range t.impls {
+		c, own, ok := r.of(im)
+		if !ok {
 			b.WriteString(" – |")
 		} else {
-			c := cells[i]
-			fmt.Fprintf(&b, " %s ± %s |", Number(c.Center), c.PctRangeString())
-			bounce = max(bounce, c.Bounce)
-			if samples == 0 || c.N < samples {
-				samples = c.N
+			fmt.Fprintf(&b, " %s ± %s |", Number(float64(own.Center)), own.spread())
+			if samples == 0 || own.N < samples {
+				samples = own.N
+			}
+			if !slices.Contains(regimes, c.Regime) {
+				regimes = append(regimes, c.Regime)
 			}
 		}
-		if t.baseline == "" || im == t.baseline {
-			continue
-		}
-		if i < 0 || cells[i].Ratio == 0 {
+		switch {
+		case !t.ratios || i == 0:
+		case !ok || !c.Ratio.known():
 			b.WriteString(" – |")
-		} else {
-			fmt.Fprintf(&b, " %s |", Number(cells[i].Ratio))
+		default:
+			fmt.Fprintf(&b, " %s%s |", Number(float64(c.Ratio)), interval(1+float64(c.Lo), 1+float64(c.Hi)))
 		}
 	}
-	fmt.Fprintf(&b, " %d | %s | %s |\n", samples, bounceText(bounce), regime)
+	fmt.Fprintf(&b, " %d | %s |\n", samples, strings.Join(regimes, ", "))
 	return b.String()
 }
 
-// dim returns the value of a dimension, "" if the row does not have it.
-func (r *Row) dim(key string) string {
-	for _, d := range r.Dims {
-		if k, v, _ := strings.Cut(d, "="); k == key {
-			return v
-		}
+// spread is how far the interval of a median reaches, in per cent of it.
+func (s summary) spread() string {
+	switch {
+	case !s.Lo.known() || !s.Hi.known():
+		return "∞" // too few samples
+	case s.Lo == s.Hi:
+		return "0%"
+	case s.Center == 0:
+		return "?"
 	}
-	return ""
+	return fmt.Sprintf("%.0f%%", 100*float64(max(s.Hi-s.Center, s.Center-s.Lo)/s.Center))
 }
+
+// columnar are the labels that are no dimension of a row: what is compared,
+// which only a row with a single column has, and GOMAXPROCS, which is the same
+// in all rows.
+var columnar = []string{"impl", "gomaxprocs"}
 
 // split tells the dimensions that vary over the rows, as keys, from those
 // that do not, as key=value.
-func split(rows []*Row) (varying, fixed []string) {
-	for _, d := range rows[0].Dims {
-		key, value, _ := strings.Cut(d, "=")
-		if slices.ContainsFunc(rows, func(r *Row) bool { return r.dim(key) != value }) {
-			varying = append(varying, key)
-		} else {
-			fixed = append(fixed, d)
+func split(rows []*row) (varying, fixed []string) {
+	for _, l := range rows[0].Labels {
+		switch {
+		case slices.Contains(columnar, l.Key):
+		case slices.ContainsFunc(rows, func(r *row) bool { return r.dim(l.Key) != l.Value }):
+			varying = append(varying, l.Key)
+		default:
+			fixed = append(fixed, l.Key+"="+l.Value)
 		}
 	}
 	return varying, fixed

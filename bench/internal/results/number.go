@@ -5,7 +5,8 @@ import "strconv"
 // Number formats a figure with three significant digits, without an exponent.
 func Number(v float64) string {
 	prec := 0
-	switch a := max(v, -v); {
+	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'e', 2, 64), 64) // 0.09999 is 0.10
+	switch a := max(rounded, -rounded); {
 	case a == 0:
 		return "0"
 	case a < 0.001:

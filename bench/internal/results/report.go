@@ -119,7 +119,7 @@ func Load(ctx context.Context, tool []string, path string) (*Set, error) {
 		r, err := ask(ctx, tool, "compare", "-filter", v.filter, "-col", v.col, "-baseline", v.baseline, path)
 		var exit *exec.ExitError
 		if errors.As(err, &exit) && (exit.ExitCode() == exitUsage || exit.ExitCode() == exitNothing) {
-			r, err = &report{}, nil // the file has no such rows, or nothing to compare them with
+			r, err = &report{}, nil // the file has no such rows, or nothing to compare with
 		}
 		if err != nil {
 			return nil, err
@@ -142,6 +142,10 @@ func ask(ctx context.Context, tool []string, verb string, args ...string) (*repo
 	var complaint bytes.Buffer
 	cmd.Stderr = &complaint
 	out, err := cmd.Output()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) && exit.ExitCode() == exitNothing && len(out) > 0 {
+		err = nil // none of its rows can be judged, but they have figures
+	}
 	if err != nil {
 		return nil, fmt.Errorf("results: %s: %w\n%s", strings.Join(append(tool[:1:1], args...), " "), err, &complaint)
 	}

@@ -2,6 +2,7 @@ package results
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -10,19 +11,22 @@ import (
 // Target is a figure that the shipped packages are held to on two cores.
 type Target struct {
 	Name string
-	// Row and Base select one row and implementation each, as benchproc
-	// filters. Without Base the value itself is the figure.
-	Row, Base string
-	Unit      string
-	Max       float64
+	// The row, and the column of it whose ratio to the baseline is the
+	// figure.
+	view         view
+	topic, dims  string
+	column, unit string
+	// absolute says that the median itself is the figure.
+	absolute bool
+	Max      float64
 }
 
 func ratio(name, topic, dims, impl, unit string, limit float64) Target {
-	row := ".name:" + topic
-	for d := range strings.FieldsSeq(dims) {
-		row += " /" + strings.Replace(d, "=", ":", 1)
-	}
-	return Target{name, row + " /impl:" + impl, row + " /impl:channel", unit, limit}
+	return Target{name, shipped, topic, dims, impl, unit, false, limit}
+}
+
+func absolute(name, topic, dims, impl, unit string, limit float64) Target {
+	return Target{name, shipped, topic, dims, impl, unit, true, limit}
 }
 
 // Targets lists the targets in the order in which they are reported.
@@ -49,9 +53,7 @@ func Targets() []Target {
 func ledgerTargets() []Target {
 	var list []Target
 	add := func(name, topic, dims, unit string, limit float64) {
-		t := ratio(name, topic, dims, "ring", unit, limit)
-		t.Base = strings.Replace(t.Base, "/impl:channel", "/impl:mutex", 1)
-		list = append(list, t)
+		list = append(list, ratio(name, topic, dims, "ring", unit, limit))
 	}
 	for i, n := range []int{1, 2, 4} {
 		add(fmt.Sprintf("ledger append, writers: %d, against a mutex", n), "LedgerAppend",
@@ -62,10 +64,9 @@ func ledgerTargets() []Target {
 			fmt.Sprintf("writers=%d readers=2", n), "ns/record", 1.5)
 	}
 	add("ledger append, p99.9, 2 readers, against a mutex", "LedgerLatency", "readers=2", "p99.9-ns", 0.3)
-	const own = ".name:LedgerAppend /writers:4 /impl:ring"
 	return append(list,
-		Target{"records lost, writers: 4, 2 readers, in %", own + " /readers:2", "", "lost-%", 0},
-		Target{"allocations per record", own + " /readers:0", "", "allocs/record", 0.001})
+		absolute("records lost, writers: 4, 2 readers, in %", "LedgerAppend", "writers=4 readers=2", "ring", "lost-%", 0),
+		absolute("allocations per record", "LedgerAppend", "writers=4 readers=0", "ring", "allocs/record", 0.001))
 }
 
 func queueTargets() []Target {
@@ -93,18 +94,15 @@ func queueTargets() []Target {
 }
 
 func costTargets() []Target {
-	const own = " /impl:tidemark"
-	const pipeline = ".name:Pipeline"
-	const sparse, stuck, memory = ".name:CheckpointSparse", ".name:CheckpointStuckHead", ".name:CheckpointMemory"
 	return []Target{
-		{"allocations per batch", ".name:CheckpointCycle /tick:256 /order:scrambled" + own, "", "allocs/batch", 0.001},
-		{"allocations per push", ".name:QueueBurst /batch:1 /impl:shared", "", "allocs/msg", 0.001},
-		{"allocations per push of a lane", ".name:QueueBurst /batch:1 /impl:lane", "", "allocs/msg", 0.001},
-		{"bytes per idle assigned partition", memory + " /state:used" + own, "", "B/partition", 1024},
-		{"bytes per pending batch", memory + " /state:pending" + own, "", "B/batch", 64},
-		{"10 of 10,000 partitions touched, against 10 of 10", sparse + " /assigned:10000" + own, sparse + " /assigned:10" + own, "ns/batch", 1.5},
-		{"pipeline: time against a poll loop that marks (0.95 of its speed)", pipeline + own, pipeline + " /impl:bare", "ns/op", 1 / 0.95},
-		{"drain with 250,000 behind a stuck head, against none", stuck + " /behind:250000" + own, stuck + " /behind:0" + own, "ns/tick", 2},
+		absolute("allocations per batch", "CheckpointCycle", "tick=256 order=scrambled", "tidemark", "allocs/batch", 0.001),
+		absolute("allocations per push", "QueueBurst", "batch=1", "shared", "allocs/msg", 0.001),
+		absolute("allocations per push of a lane", "QueueBurst", "batch=1", "lane", "allocs/msg", 0.001),
+		absolute("bytes per idle assigned partition", "CheckpointMemory", "state=used", "tidemark", "B/partition", 1024),
+		absolute("bytes per pending batch", "CheckpointMemory", "state=pending", "tidemark", "B/batch", 64),
+		{"10 of 10,000 partitions touched, against 10 of 10", sparse, "CheckpointSparse", "", "10000", "ns/batch", false, 1.5},
+		ratio("pipeline: time against a poll loop that marks (0.95 of its speed)", "Pipeline", "", "tidemark", "ns/op", 1/0.95),
+		{"drain with 250,000 behind a stuck head, against none", stuck, "CheckpointStuckHead", "", "250000", "ns/tick", false, 2},
 	}
 }
 
@@ -122,38 +120,33 @@ const (
 type Outcome struct {
 	Target
 	Value   float64
-	Own     float64 // the median of Row
-	Against float64 // that of Base, if there is one
+	Lo, Hi  float64 // the interval of Value, NaN if there is none
+	Own     float64 // the median of the column
+	Against float64 // that of the baseline
 	N       int     // samples on the smaller side
-	Regime  Regime
-	Bounce  float64
+	Regime  string
 	Verdict Verdict
 }
 
 // Check measures the set by a target.
 func (s *Set) Check(t Target) (Outcome, error) {
 	o := Outcome{Target: t, Verdict: NotMeasured}
-	topic, own, err := s.points(t.Row, t.Unit)
-	if err != nil || len(own) == 0 {
-		return o, err
+	rows := s.rows(t.view, t.topic, t.dims, t.unit)
+	if len(rows) == 0 {
+		return o, nil
 	}
-	sides := [][]Point{own}
-	if t.Base != "" {
-		_, base, err := s.points(t.Base, t.Unit)
-		if err != nil || len(base) == 0 {
-			return o, err
-		}
-		sides = append(sides, base)
+	if len(rows) > 1 {
+		return o, fmt.Errorf("results: target %q selects %d rows, want one", t.Name, len(rows))
 	}
-	o.Regime, sides = pick(topic, sides...)
-	sum := summarise(sides[0])
-	o.Value, o.Own, o.N, o.Bounce = sum.Center, sum.Center, sum.N, sum.Bounce
-	if t.Base != "" {
-		base := summarise(sides[1])
-		o.Against = base.Center
-		o.Value /= base.Center
-		o.N = min(o.N, base.N)
-		o.Bounce = max(o.Bounce, base.Bounce)
+	c, own, ok := rows[0].of(t.column)
+	if !ok || !t.absolute && (!c.Ratio.known() || c.Base.N == 0) {
+		return o, nil
+	}
+	o.Own, o.N, o.Regime = float64(own.Center), own.N, c.Regime
+	o.Value, o.Lo, o.Hi = o.Own, bound(own.Lo), bound(own.Hi)
+	if !t.absolute {
+		o.Against, o.N = float64(c.Base.Center), min(own.N, c.Base.N)
+		o.Value, o.Lo, o.Hi = float64(c.Ratio), 1+float64(c.Lo), 1+float64(c.Hi)
 	}
 	o.Verdict = Missed
 	if o.Value <= t.Max {
@@ -162,20 +155,12 @@ func (s *Set) Check(t Target) (Outcome, error) {
 	return o, nil
 }
 
-// points returns the measurements of what must be one row and implementation,
-// and its topic.
-func (s *Set) points(filter, unit string) (topic string, points []Point, err error) {
-	rows, err := s.Rows(filter, unit)
-	if err != nil || len(rows) == 0 {
-		return "", nil, err
+// bound is an end of an interval; one that is open is not known.
+func bound(n number) float64 {
+	if math.IsInf(float64(n), 0) {
+		return math.NaN()
 	}
-	if len(rows) > 1 || len(rows[0].Points) != 1 {
-		return "", nil, fmt.Errorf("results: filter %q selects %d rows, want one row of one implementation", filter, len(rows))
-	}
-	for _, p := range rows[0].Points {
-		points = p
-	}
-	return rows[0].Topic, points, nil
+	return float64(n)
 }
 
 // CheckAll measures the set by all targets.
@@ -191,19 +176,32 @@ func (s *Set) CheckAll() ([]Outcome, error) {
 	return list, nil
 }
 
-// Text sets outcomes as a table for a terminal.
+// Text sets outcomes as a table for a terminal. Targets without measurements
+// are only counted.
 func Text(outcomes []Outcome) string {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "target\tat most\tmeasured\tsamples\tbounce\tregime\tverdict")
+	fmt.Fprintln(w, "target\tat most\tmeasured [95%]\tsamples\tcores\tverdict")
+	missing := 0
 	for _, o := range outcomes {
 		if o.Verdict == NotMeasured {
-			fmt.Fprintf(w, "%s\t%s\t–\t0\t–\t–\t%s\n", o.Name, Number(o.Max), o.Verdict)
+			missing++
 			continue
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%.0f ns\t%s\t%s\n",
-			o.Name, Number(o.Max), Number(o.Value), o.N, o.Bounce, o.Regime, o.Verdict)
+		fmt.Fprintf(w, "%s\t%s\t%s%s\t%d\t%s\t%s\n",
+			o.Name, Number(o.Max), Number(o.Value), interval(o.Lo, o.Hi), o.N, o.Regime, o.Verdict)
 	}
 	w.Flush()
+	if missing > 0 {
+		fmt.Fprintf(&b, "not measured: %d of %d targets\n", missing, len(outcomes))
+	}
 	return b.String()
+}
+
+// interval is an interval for behind a figure, "" if there is none.
+func interval(lo, hi float64) string {
+	if math.IsNaN(lo) || math.IsNaN(hi) {
+		return ""
+	}
+	return fmt.Sprintf(" [%s, %s]", Number(lo), Number(hi))
 }
