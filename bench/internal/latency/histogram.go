@@ -29,10 +29,7 @@ const digits = 3
 
 var percentiles = []float64{50, 90, 99, 99.9}
 
-const (
-	maxUnit  = "max-ns"
-	lostUnit = "hiccup-%"
-)
+const maxUnit = "max-ns"
 
 func unit(percentile float64) string {
 	return "p" + strconv.FormatFloat(percentile, 'g', -1, 64) + "-ns"
@@ -44,7 +41,7 @@ func Units() []string {
 	for _, p := range percentiles {
 		list = append(list, unit(p))
 	}
-	return append(list, maxUnit, lostUnit)
+	return append(list, maxUnit)
 }
 
 // Histogram counts latencies with three significant digits. It is not for

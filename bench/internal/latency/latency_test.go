@@ -207,6 +207,9 @@ func TestAHiccupOfTheLoopCountsForNoOperation(t *testing.T) {
 	if got := l.Lost(); got < time.Duration(hiccup) || got > time.Duration(hiccup)+2*reading {
 		t.Errorf("lost is %v, want %v", got, time.Duration(hiccup))
 	}
+	if got := l.lostShare(); got < 0.33 || got > 0.34 {
+		t.Errorf("the share of lost time is %v, want 5 ms of 15 ms", got)
+	}
 }
 
 // The same gap in an operation counts, and moves nothing.

@@ -56,13 +56,24 @@ func (s Stall) Measure(b *testing.B) {
 	l.Report(b)
 }
 
-// Report reports the percentiles of a loop in the place of ns/op, and how much
-// of the time was lost to hiccups.
+// tooBusy is the share of lost time above which a row warns of its figures.
+const tooBusy = 0.05
+
+// Report reports the percentiles of a loop in the place of ns/op, and logs how
+// much of its time the loop has lost, if that is too much.
 func (l *Loop) Report(b *testing.B) {
 	b.ReportMetric(0, "ns/op")
 	l.h.Report(b.ReportMetric)
-	lost, planned := float64(l.lost), float64(l.every)*float64(l.h.Count())
-	b.ReportMetric(100*lost/(lost+planned), lostUnit)
+	if share := l.lostShare(); share > tooBusy {
+		b.Logf("latency: the producer did not run for %.0f %% of the time, the machine is too busy for latencies (want %.0f %% at most)",
+			100*share, 100*tooBusy)
+	}
+}
+
+// lostShare returns how much of the time of all runs was lost.
+func (l *Loop) lostShare() float64 {
+	planned := float64(l.every) * float64(l.h.Count())
+	return float64(l.lost) / (float64(l.lost) + planned)
 }
 
 // Round runs one round: StallOps operations, and one pause.
