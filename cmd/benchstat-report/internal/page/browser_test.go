@@ -11,8 +11,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/tidemark-go/tidemark/cmd/benchstat-report/internal/pair"
 )
 
 // watch notes what goes wrong before anything else of the page runs.
@@ -123,7 +121,6 @@ func open(t *testing.T, program, page string) (found, string) {
 func TestPagesInABrowser(t *testing.T) {
 	program := browser()
 	all := pages(t)
-	all["implementations"] = reportHTML(t, pair.Options{Col: "/impl", Baseline: "channel"}, oldAndNew()[0])
 	for name, page := range all {
 		t.Run(name, func(t *testing.T) {
 			charts, rows := len(svg.FindAllString(page, -1)), strings.Count(page, "<tr data-row=")+strings.Count(page, `" data-row="`)
