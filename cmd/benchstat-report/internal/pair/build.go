@@ -200,12 +200,25 @@ func (b *builder) finish() (*Tables, error) {
 	return out, nil
 }
 
-// keyName returns a key's values, or a word that says that they are empty.
+// keyName returns a key's values, or a word that says that they are empty. A
+// name without a number of processors ran on one.
 func keyName(k benchproc.Key) string {
-	if s := strings.TrimSpace(k.StringValues()); s != "" {
-		return s
+	name := k.StringValues()
+	if fields := k.Projection().FlattenedFields(); slices.ContainsFunc(fields, func(f *benchproc.Field) bool { return f.Name == "/gomaxprocs" }) {
+		var values []string
+		for _, f := range fields {
+			v := k.Get(f)
+			if f.Name == "/gomaxprocs" && v == "" {
+				v = "1"
+			}
+			values = append(values, v)
+		}
+		name = strings.Join(values, " ")
 	}
-	return "(none)"
+	if name = strings.TrimSpace(name); name == "" {
+		return "(none)"
+	}
+	return name
 }
 
 // baselines returns the names of the columns to compare to.
@@ -249,7 +262,7 @@ func (b *builder) tableOf(d *tableData, all, cols []benchproc.Key, baselines []s
 	}
 	has := map[string]map[string]bool{} // topic, column
 	for _, k := range sortedKeys(d.rows) {
-		row := &Row{Name: strings.TrimSpace(k.StringValues()), Topic: string(b.names[k].Base()), Base: -1}
+		row := &Row{Name: keyName(k), Topic: string(b.names[k].Base()), Base: -1}
 		for i, c := range own {
 			cell := d.cells[cellKey{k, c}]
 			if cell == nil {

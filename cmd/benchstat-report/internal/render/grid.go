@@ -3,6 +3,7 @@ package render
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -97,20 +98,24 @@ var markdownEscapes = strings.NewReplacer("|", `\|`, "\n", " ", "\r", " ", "*", 
 // escape makes text that Markdown shows as it is.
 func escape(s string) string { return markdownEscapes.Replace(s) }
 
-// textWidth is the width of a terminal that a line of words is broken for.
-const textWidth = 118
+const (
+	// textWidth is the width of a terminal that a line of words is broken for.
+	textWidth = 118
+	// mostNames is how many names a reason lists before it counts the rest.
+	mostNames = 24
+)
 
 // wrap breaks a list of items into lines.
 func wrap(prefix string, items []string) string {
 	var b strings.Builder
 	b.WriteString(prefix)
 	used := utf8.RuneCountInString(prefix)
-	for i, item := range items {
-		if i < len(items)-1 {
+	for i, item := range shorten(items) {
+		if i < min(len(items)-1, mostNames) {
 			item += ","
 		}
 		n := utf8.RuneCountInString(item) + 1
-		if i > 0 && used+n > textWidth {
+		if used+n > textWidth {
 			b.WriteString("\n" + indent + indent)
 			used = len(indent) * 2
 		}
@@ -118,4 +123,12 @@ func wrap(prefix string, items []string) string {
 		used += n
 	}
 	return b.String() + "\n"
+}
+
+// shorten counts what is too much to list.
+func shorten(items []string) []string {
+	if len(items) <= mostNames+1 {
+		return items
+	}
+	return append(slices.Clone(items[:mostNames]), fmt.Sprintf("and %d more, which the forms csv and json list", len(items)-mostNames))
 }

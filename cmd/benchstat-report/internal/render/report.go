@@ -126,9 +126,12 @@ func verdictText(c *verdict.Comparison, o verdict.Options) string {
 
 // reportGrid sets the comparisons of a table that have two sides.
 func reportGrid(t *verdict.Table, o verdict.Options, wide bool) *grid {
-	p := "p"
+	label, p := "p", probability
 	if o.Correct == verdict.Holm {
-		p = "p Holm"
+		label = "p Holm"
+	}
+	if t.Exact {
+		p = func(float64) string { return "exact" }
 	}
 	columns := columnsOf(t)
 	base, now := "base", "new"
@@ -136,7 +139,7 @@ func reportGrid(t *verdict.Table, o verdict.Options, wide bool) *grid {
 		now = short(columns[0])
 	}
 	g := &grid{
-		head:     []string{"benchmark", "of", base, "±", now, "±", fmt.Sprintf("change [%s]", percent(o.Confidence)), p, "n", "cores", "verdict"},
+		head:     []string{"benchmark", "of", base, "±", now, "±", fmt.Sprintf("change [%s]", percent(o.Confidence)), label, "n", "cores", "verdict"},
 		right:    []bool{false, false, true, true, true, true, true, true, true, false, false},
 		headings: map[int]string{},
 	}
@@ -163,7 +166,7 @@ func reportGrid(t *verdict.Table, o verdict.Options, wide bool) *grid {
 			}
 			named = row
 			g.add(name, short(c.Column), number(c.Base.Center, t.Table), plusMinus(c.Base), number(c.New.Center, t.Table), plusMinus(c.New),
-				change(c), probability(c.Adjusted), sizes(c.Base.N, c.New.N), regime(c.Regime), verdictText(c, o))
+				change(c), p(c.Adjusted), sizes(c.Base.N, c.New.N), regime(c.Regime), verdictText(c, o))
 		}
 	}
 	g.fit(columns, bases, wide)

@@ -69,7 +69,7 @@ func Markdown(w io.Writer, r *verdict.Report) error {
 		b.WriteString("\n")
 	}
 	if len(without) > 0 {
-		fmt.Fprintf(&b, "Nothing comparable: %s\n\n", escape(strings.Join(without, ", ")))
+		fmt.Fprintf(&b, "Nothing comparable: %s\n\n", escape(strings.Join(shorten(without), ", ")))
 	}
 	for _, t := range r.Tables {
 		fmt.Fprintf(&b, "### %s\n\n", escape(title(t.Table)))
@@ -81,7 +81,7 @@ func Markdown(w io.Writer, r *verdict.Report) error {
 		}
 		list, names := reasons(t)
 		for _, reason := range list {
-			fmt.Fprintf(&b, "- %s: %s\n", escape(reason), escape(strings.Join(names[reason], ", ")))
+			fmt.Fprintf(&b, "- %s: %s\n", escape(reason), escape(strings.Join(shorten(names[reason]), ", ")))
 		}
 		if len(list) > 0 {
 			b.WriteString("\n")
