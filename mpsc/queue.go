@@ -99,11 +99,12 @@ func (q *Queue[T]) Push(v T) bool {
 }
 
 // Len returns the number of elements that were accepted and not yet popped.
-// It is exact while no other call is in progress. Beside others it lies
-// between the lengths at its start and at its end, a push counting from its
-// claim on, and elements that a running consumer call has taken count until
-// that call returns. Len is wait-free; its cost grows with the number of open
-// lanes.
+// It is exact while no other call is in progress. Beside others it counts
+// every element that was accepted before it began and not popped before it
+// ended, and none that was popped before it began; those that come or go
+// meanwhile may count. A push counts from its claim on, and elements that a
+// running consumer call has taken count until that call returns. Len is
+// wait-free; its cost grows with the number of open lanes.
 func (q *Queue[T]) Len() int {
 	q.mustBeMade("Len")
 	// The count of popped elements first: what was popped was counted as

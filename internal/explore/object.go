@@ -10,6 +10,7 @@ type Object struct {
 	clock clock
 	// version counts the writes. A paused thread waits for it to change.
 	version uint32
+	trace   *trace // what the present execution did to it, for the search
 }
 
 // kind says what a thread is about to do.

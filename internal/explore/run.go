@@ -3,6 +3,7 @@ package explore
 import (
 	"fmt"
 	"math/bits"
+	"runtime/debug"
 	"strings"
 )
 
@@ -36,6 +37,8 @@ func one(id int) set          { return 1 << id }
 type policy interface {
 	// pick returns one of the enabled threads, or -1 to give the execution up.
 	pick(r *run, enabled set) int
+	// end is called when the execution is over, before its threads are unwound.
+	end(r *run)
 }
 
 // run makes executions of programs, one after the other.
@@ -82,6 +85,7 @@ func (r *run) execute(setup func() Program) outcome {
 	}
 	r.live, r.waiting, r.last = 0, 0, -1
 	r.failed, r.complete = "", false
+	r.nobody = [MaxThreads]Object{}
 	r.schedule = r.schedule[:0]
 	clear(r.cells)
 	r.used = 0
@@ -89,12 +93,11 @@ func (r *run) execute(setup func() Program) outcome {
 	for r.next = r.choose(); r.next >= 0; {
 		r.let(r.threads[r.next])
 	}
+	r.policy.end(r)
 	r.unwind()
 	r.steps += len(r.schedule)
 	if r.complete && r.program.Check != nil {
-		if err := r.program.Check(); err != nil {
-			r.fail(err.Error())
-		}
+		r.check()
 	}
 	switch {
 	case r.failed != "":
@@ -103,6 +106,22 @@ func (r *run) execute(setup func() Program) outcome {
 		return completed
 	}
 	return abandoned
+}
+
+// check asks the program whether what the threads left is right.
+func (r *run) check() {
+	defer func() {
+		switch p := recover().(type) {
+		case nil:
+		case failure:
+			r.fail(string(p))
+		default:
+			r.fail(fmt.Sprintf("the check panicked: %v\n%s", p, debug.Stack()))
+		}
+	}()
+	if err := r.program.Check(); err != nil {
+		r.fail(err.Error())
+	}
 }
 
 // outcome says how an execution ended.

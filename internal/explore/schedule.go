@@ -91,3 +91,5 @@ func (p *repeat) pick(r *run, enabled set) int {
 	p.trace = append(p.trace, r.threads[id].describe())
 	return id
 }
+
+func (p *repeat) end(*run) {}

@@ -45,13 +45,21 @@ func toys(n int) []toyProgram {
 	return list
 }
 
-func TestSleepSetsReachEveryFinalState(t *testing.T) {
+// sleepOnly is a search that tries every thread that does not sleep.
+func sleepOnly() *tree {
+	d := newTree(-1)
+	d.all = true
+	return d
+}
+
+func TestExhaustReachesEveryFinalState(t *testing.T) {
 	deadlocks, waits := 0, 0
-	for _, p := range toys(1500) {
+	for _, p := range toys(4000) {
 		want := naive(p)
-		got, _, _ := finals(t, p, newTree(-1), unlimited)
-		if !maps.Equal(got, want) {
-			t.Fatalf("%v\nreached %v\nwant %v", p, got, want)
+		for _, d := range []*tree{newTree(-1), sleepOnly()} {
+			if got, _, _ := finals(t, p, d, unlimited); !maps.Equal(got, want) {
+				t.Fatalf("all %v: %v\nreached %v\nwant %v", d.all, p, got, want)
+			}
 		}
 		for s := range want {
 			waits++

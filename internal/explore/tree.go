@@ -7,9 +7,9 @@ type node struct {
 	enabled set
 	kinds   [MaxThreads]kind // what each thread was about to do
 	chosen  int
-	todo    set // to be chosen later
-	// Unbounded: threads whose turn leads only to executions that are seen
-	// elsewhere. Those that were chosen here join when the search returns.
+	wanted  set // threads to be chosen here, and those that were
+	// sleep are threads whose turn leads only to executions that are seen
+	// elsewhere, and those that were chosen here and are done with.
 	sleep set
 	// Bounded: preemptions before this choice, and who went before it.
 	spent int
@@ -30,41 +30,46 @@ type node struct {
 // of another thread while the last one could go on. No reduction, because
 // orders that are equal may differ in preemptions.
 type tree struct {
-	bound     int // -1: none
+	bound     int  // -1: none
+	all       bool // unbounded: try every thread that does not sleep
 	dependent relation
-	path      []node
-	depth     int
-	sleep     set // of the node to come
+	writes    func(*op) bool
+	sources
+	path  []node
+	depth int
+	sleep set // of the node to come
 }
 
-func newTree(bound int) *tree { return &tree{bound: bound, dependent: dependent} }
+func newTree(bound int) *tree {
+	return &tree{bound: bound, dependent: dependent, writes: (*op).writes}
+}
 
 func (d *tree) pick(r *run, enabled set) int {
 	if d.depth < len(d.path) {
 		return d.replay(r, enabled)
 	}
-	n := node{enabled: enabled, kinds: r.kinds, last: r.last, sleep: d.sleep}
-	if d.bound < 0 {
-		n.todo = enabled &^ d.sleep
-	} else {
+	n := node{enabled: enabled, kinds: r.kinds, last: r.last, sleep: d.sleep, wanted: enabled}
+	if d.bound >= 0 {
 		n.spent = d.spent()
-		n.todo = enabled
 		if n.last >= 0 && enabled.has(n.last) && n.spent == d.bound {
-			n.todo = one(n.last)
+			n.wanted = one(n.last)
 		}
 	}
-	if n.todo == 0 {
-		return -1 // all that can go sleep
-	}
 	// The one that went last, if it may: it need not be switched to.
-	n.chosen = n.todo.first()
-	if n.last >= 0 && n.todo.has(n.last) {
+	switch awake := n.wanted &^ n.sleep; {
+	case awake == 0:
+		return -1
+	case n.last >= 0 && awake.has(n.last):
 		n.chosen = n.last
+	default:
+		n.chosen = awake.first()
 	}
-	n.todo &^= one(n.chosen)
+	if d.bound < 0 && !d.all {
+		n.wanted = one(n.chosen)
+	}
 	d.path = append(d.path, n)
 	d.depth++
-	d.descend(r, &n)
+	d.descend(r, &n, true)
 	return n.chosen
 }
 
@@ -77,15 +82,20 @@ func (d *tree) replay(r *run, enabled set) int {
 		return -1
 	}
 	d.depth++
-	if d.depth == len(d.path) {
-		d.descend(r, n)
-	}
+	d.descend(r, n, d.depth == len(d.path))
 	return n.chosen
 }
 
-// descend works out who sleeps behind a choice.
-func (d *tree) descend(r *run, n *node) {
+// descend works out who sleeps behind a choice, and what it adds to earlier
+// ones if it was not made before.
+func (d *tree) descend(r *run, n *node, fresh bool) {
 	if d.bound >= 0 {
+		return
+	}
+	if !d.all {
+		d.happen(r, n.chosen, fresh)
+	}
+	if !fresh {
 		return
 	}
 	d.sleep = 0
@@ -109,15 +119,22 @@ func (d *tree) spent() int {
 	return n.spent
 }
 
-// advance prepares the next execution. It returns false if there is none.
+func (d *tree) end(r *run) {
+	if d.bound < 0 && !d.all {
+		d.stuck(r)
+	}
+}
+
+// advance prepares the execution after the present one. It returns false if
+// there is none.
 func (d *tree) advance() bool {
 	d.depth, d.sleep = 0, 0
+	d.sources.reset()
 	for len(d.path) > 0 {
 		n := &d.path[len(d.path)-1]
-		if n.todo != 0 {
-			n.sleep |= one(n.chosen)
-			n.chosen = n.todo.first()
-			n.todo &^= one(n.chosen)
+		n.sleep |= one(n.chosen)
+		if todo := n.wanted &^ n.sleep; todo != 0 {
+			n.chosen = todo.first()
 			return true
 		}
 		d.path = d.path[:len(d.path)-1]
