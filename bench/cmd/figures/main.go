@@ -6,7 +6,7 @@
 //
 // It is started in the root of the module. FILE is bench/results/figures.txt
 // if nothing is given. In the documents it replaces what stands between the
-// marks, and keeps the text around them.
+// marks, and keeps the text around them; the charts are written beside them.
 //
 // Exit codes: 0; 2 usage, or a file that cannot be read.
 package main
@@ -20,6 +20,8 @@ import (
 	"maps"
 	"os"
 	"os/signal"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/tidemark-go/tidemark/bench/internal/results"
@@ -58,12 +60,16 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		return err
 	}
 	if *docs {
+		drawn, err := charts(ctx, strings.Fields(*tool), path)
+		if err != nil {
+			return err
+		}
 		for name, wanted := range documents {
-			if err := fill(set, name, wanted); err != nil {
+			if err := fill(set, name, wanted, names(drawn)); err != nil {
 				return err
 			}
 		}
-		return nil
+		return keep(drawn, filepath.Join("docs", results.Charts))
 	}
 	outcomes, err := set.CheckAll()
 	if err != nil {
@@ -83,12 +89,12 @@ var documents = map[string]part{
 }
 
 // fill replaces the tables of a document.
-func fill(set *results.Set, doc string, wanted part) error {
+func fill(set *results.Set, doc string, wanted part, charts []string) error {
 	old, err := os.ReadFile(doc)
 	if err != nil {
 		return fmt.Errorf("figures: %w", err)
 	}
-	text, err := generate(set, string(old), wanted)
+	text, err := generate(set, string(old), wanted, charts)
 	if err != nil {
 		return fmt.Errorf("figures: %s: %w", doc, err)
 	}
@@ -101,9 +107,12 @@ func fill(set *results.Set, doc string, wanted part) error {
 	return nil
 }
 
+// names are those of the charts, in order.
+func names(drawn map[string][]byte) []string { return slices.Sorted(maps.Keys(drawn)) }
+
 // generate returns the document with the tables made from the figures.
-func generate(set *results.Set, old string, wanted part) (string, error) {
-	parts, err := set.Sections()
+func generate(set *results.Set, old string, wanted part, charts []string) (string, error) {
+	parts, err := set.Sections(charts)
 	if err != nil {
 		return "", err
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -42,12 +43,25 @@ func TestDocumentsAreWhatTheKeptFileGives(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	drawn, err := charts(t.Context(), []string{tool}, figures)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, svg := range drawn {
+		file := filepath.Join("docs", results.Charts, name+".svg")
+		if text, err := os.ReadFile(file); err != nil || string(text) != string(svg) {
+			t.Errorf("%s is not what %s gives (%v); run: make bench-docs", file, figures, err)
+		}
+	}
+	if files, err := filepath.Glob(filepath.Join("docs", results.Charts, "*")); err != nil || len(files) != len(drawn) {
+		t.Errorf("the folder of the charts holds %d files (%v), want the %d that %s gives", len(files), err, len(drawn), figures)
+	}
 	for name, wanted := range documents {
 		doc, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, err := generate(set, string(doc), wanted)
+		want, err := generate(set, string(doc), wanted, names(drawn))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -98,6 +112,13 @@ func TestDocumentsAreWrittenOnce(t *testing.T) {
 		return all.String()
 	}
 	before := read()
+	stale := filepath.Join("docs", results.Charts, "against-x-Old-ns-op.svg")
+	if err := os.MkdirAll(filepath.Dir(stale), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(stale, []byte("<svg/>"), 0o644); err != nil {
+		t.Fatal(err)
+	}
 	if err := run(t.Context(), []string{"-docs", "-tool", tool, "in.txt"}, new(strings.Builder)); err != nil {
 		t.Fatal(err)
 	}
@@ -107,6 +128,9 @@ func TestDocumentsAreWrittenOnce(t *testing.T) {
 	}
 	if err := run(t.Context(), []string{"-docs", "-tool", tool, "in.txt"}, new(strings.Builder)); err != nil {
 		t.Fatal(err)
+	}
+	if _, err := os.Stat(stale); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a chart of other figures is still there (%v)", err)
 	}
 	if read() != first {
 		t.Error("a second time changed the documents")

@@ -3,6 +3,7 @@ package results
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -11,7 +12,7 @@ type table struct {
 	section     string // the marker it stands under
 	view        view
 	topic, dims string
-	unit        string
+	units       string   // with spaces between them; several make a row each
 	impls       []string // in column order
 	ratios      bool     // to the first of them
 }
@@ -53,7 +54,8 @@ var tables = []table{
 }
 
 // Sections returns the generated parts of the benchmark document, by marker.
-func (s *Set) Sections() (map[string]string, error) {
+// A chart, given by its name, stands below the tables of its topic.
+func (s *Set) Sections(charts []string) (map[string]string, error) {
 	parts := map[string]string{"machine": s.machineText()}
 	outcomes, err := s.CheckAll()
 	if err != nil {
@@ -61,15 +63,35 @@ func (s *Set) Sections() (map[string]string, error) {
 	}
 	parts["targets"] = markdownTargets(outcomes)
 	parts["headline"] = markdownHeadline(outcomes)
+	topics := map[string][]string{} // of a section, in order
+	var order []string
 	for _, t := range tables {
-		text := s.markdown(t)
-		if parts[t.section] != "" {
+		if topics[t.section] == nil {
+			order = append(order, t.section)
+		} else {
 			parts[t.section] += "\n"
 		}
-		parts[t.section] += text
+		parts[t.section] += s.markdown(t)
+		if !slices.Contains(topics[t.section], t.topic) {
+			topics[t.section] = append(topics[t.section], t.topic)
+		}
+	}
+	shown := map[string]bool{}
+	for _, section := range order {
+		for _, topic := range topics[section] {
+			for _, c := range charts {
+				if !shown[c] && strings.Contains(c+"-", "-"+topic+"-") {
+					shown[c] = true
+					parts[section] += fmt.Sprintf("\n![%s](%s/%s.svg)\n", strings.ReplaceAll(c, "-", " "), Charts, c)
+				}
+			}
+		}
 	}
 	return parts, nil
 }
+
+// Charts is the folder of the charts, beside the document.
+const Charts = "charts"
 
 func (s *Set) machineText() string {
 	var b strings.Builder
@@ -131,21 +153,37 @@ func markdownHeadline(outcomes []Outcome) string {
 	return b.String()
 }
 
+// unitColumn is the column that tells rows of several units apart.
+const unitColumn = "unit"
+
 // markdown writes one table: a column for each dimension that varies and for
 // each implementation, with its ratio to the first.
 func (s *Set) markdown(t table) string {
-	rows := s.rows(t.view, t.topic, t.dims, t.unit)
+	units := strings.Fields(t.units)
+	title := t.topic
+	if len(units) == 1 {
+		title += ", " + t.units
+	}
+	var rows []*row
+	var unitOf []string
+	for _, u := range units {
+		for _, r := range s.rows(t.view, t.topic, t.dims, u) {
+			rows, unitOf = append(rows, r), append(unitOf, u)
+		}
+	}
 	if len(rows) == 0 {
-		return fmt.Sprintf("%s, %s: not measured.\n", t.topic, t.unit)
+		return title + ": not measured.\n"
 	}
 	varying, fixed := split(rows)
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s, %s", t.topic, t.unit)
+	b.WriteString(title)
 	if len(fixed) > 0 {
 		fmt.Fprintf(&b, " (%s)", strings.Join(fixed, ", "))
 	}
-	b.WriteString("\n\n|")
 	columns := slices.Clone(varying)
+	if len(units) > 1 {
+		columns = append(columns, unitColumn)
+	}
 	for i, im := range t.impls {
 		columns = append(columns, im)
 		if t.ratios && i > 0 {
@@ -153,30 +191,30 @@ func (s *Set) markdown(t table) string {
 		}
 	}
 	columns = append(columns, "samples", "cores")
-	for _, c := range columns {
-		fmt.Fprintf(&b, " %s |", c)
-	}
-	b.WriteString("\n|" + strings.Repeat("---|", len(columns)) + "\n")
-	for _, r := range rows {
-		b.WriteString(r.markdown(t, varying))
+	fmt.Fprintf(&b, "\n\n| %s |\n|%s\n", strings.Join(columns, " | "), strings.Repeat("---|", len(columns)))
+	for i, r := range rows {
+		var cells []string
+		for _, k := range varying {
+			cells = append(cells, r.dim(k))
+		}
+		if len(units) > 1 {
+			cells = append(cells, unitOf[i])
+		}
+		fmt.Fprintf(&b, "| %s |\n", strings.Join(append(cells, r.cells(t)...), " | "))
 	}
 	return b.String()
 }
 
-func (r *row) markdown(t table, varying []string) string {
-	var b strings.Builder
-	b.WriteString("|")
-	for _, k := range varying {
-		fmt.Fprintf(&b, " %s |", r.dim(k))
-	}
+// cells are those of the implementations, and what stands behind them.
+func (r *row) cells(t table) (cells []string) {
 	samples := 0
 	var regimes []string
 	for i, im := range t.impls {
 		c, own, ok := r.of(im)
 		if !ok {
-			b.WriteString(" – |")
+			cells = append(cells, "–")
 		} else {
-			fmt.Fprintf(&b, " %s ± %s |", Number(float64(own.Center)), own.spread())
+			cells = append(cells, fmt.Sprintf("%s ± %s", Number(float64(own.Center)), own.spread()))
 			if samples == 0 || own.N < samples {
 				samples = own.N
 			}
@@ -187,13 +225,12 @@ func (r *row) markdown(t table, varying []string) string {
 		switch {
 		case !t.ratios || i == 0:
 		case !ok || !c.Ratio.known():
-			b.WriteString(" – |")
+			cells = append(cells, "–")
 		default:
-			fmt.Fprintf(&b, " %s%s |", Number(float64(c.Ratio)), interval(1+float64(c.Lo), 1+float64(c.Hi)))
+			cells = append(cells, Number(float64(c.Ratio))+interval(1+float64(c.Lo), 1+float64(c.Hi)))
 		}
 	}
-	fmt.Fprintf(&b, " %d | %s |\n", samples, strings.Join(regimes, ", "))
-	return b.String()
+	return append(cells, strconv.Itoa(samples), strings.Join(regimes, ", "))
 }
 
 // spread is how far the interval of a median reaches, in per cent of it.

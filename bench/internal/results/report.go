@@ -36,6 +36,14 @@ var (
 	stuck    = view{".name:CheckpointStuckHead /impl:tidemark", "/behind", "0"}
 )
 
+// CompareFlags are the flags with which benchstat-report compares what is
+// shipped with what one would use without it.
+func CompareFlags() []string { return shipped.flags() }
+
+func (v view) flags() []string {
+	return []string{"-filter", v.filter, "-col", v.col, "-baseline", v.baseline}
+}
+
 // number is a figure that may not exist: infinite, or of nothing.
 type number float64
 
@@ -116,7 +124,7 @@ func Load(ctx context.Context, tool []string, path string) (*Set, error) {
 	}
 	s.machine = all.Machine
 	for _, v := range []view{shipped, rejected, others, sparse, stuck} {
-		r, err := ask(ctx, tool, "compare", "-filter", v.filter, "-col", v.col, "-baseline", v.baseline, path)
+		r, err := ask(ctx, tool, "compare", append(v.flags(), path)...)
 		var exit *exec.ExitError
 		if errors.As(err, &exit) && (exit.ExitCode() == exitUsage || exit.ExitCode() == exitNothing) {
 			r, err = &report{}, nil // the file has no such rows, or nothing to compare with

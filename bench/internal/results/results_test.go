@@ -163,8 +163,10 @@ func TestEveryTargetSelectsOneRow(t *testing.T) {
 		}
 	}
 	for _, table := range tables {
-		if len(s.rows(table.view, table.topic, table.dims, table.unit)) == 0 {
-			t.Errorf("the table of %s in %s has no rows in the kept figures", table.topic, table.unit)
+		for unit := range strings.FieldsSeq(table.units) {
+			if len(s.rows(table.view, table.topic, table.dims, unit)) == 0 {
+				t.Errorf("the table of %s in %s has no rows in the kept figures", table.topic, unit)
+			}
 		}
 	}
 }
@@ -196,7 +198,7 @@ func TestSectionsHaveOneColumnPerVaryingDimension(t *testing.T) {
 			line("CheckpointLive/impl=tidemark/issuers=8/drain=tick", 20, "ns/batch", 190)+
 			line("CheckpointLive/impl=channel/issuers=8/drain=tick", 50, "ns/batch", 190), 6)+
 		strings.Repeat(line("QueueProducers/impl=lane/producers=1", 20, "ns/msg", 50), 6))
-	parts, err := s.Sections()
+	parts, err := s.Sections([]string{"against-issuers-CheckpointLive-batches-s", "against-x-CheckpointLiveOther-y"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -210,6 +212,9 @@ func TestSectionsHaveOneColumnPerVaryingDimension(t *testing.T) {
 	if !strings.HasPrefix(parts["live"], want) {
 		t.Errorf("section live is\n%s\nwant it to begin with\n%s", parts["live"], want)
 	}
+	if want := "\n![against issuers CheckpointLive batches s](charts/against-issuers-CheckpointLive-batches-s.svg)\n"; !strings.HasSuffix(parts["live"], want) {
+		t.Errorf("section live is\n%s\nwant it to end with its chart", parts["live"])
+	}
 	if want := "- CPU: A 1\n- commit: abc\n- command: `benchstat-report run x`\n"; parts["machine"] != want {
 		t.Errorf("section machine is %q, want %q", parts["machine"], want)
 	}
@@ -218,6 +223,24 @@ func TestSectionsHaveOneColumnPerVaryingDimension(t *testing.T) {
 	}
 	if want := "| – | – | – | – | – | 20.0 ± 0% | – | 6 | unknown |\n"; !strings.Contains(parts["queues"], want) {
 		t.Errorf("section queues is %q, want a row of the one implementation that was measured, %q", parts["queues"], want)
+	}
+}
+
+func TestSeveralUnitsAreOneTable(t *testing.T) {
+	row := func(impl string, p50, p99 float64) string {
+		return fmt.Sprintf("BenchmarkLatencyIssue/impl=%s/pause=10ms 1 %v p50-ns %v p99-ns 50 bounce-ns\n", impl, p50, p99)
+	}
+	s := load(t, strings.Repeat(row("channel", 100, 9000)+row("tidemark", 50, 90), 6))
+	got := s.markdown(table{"", shipped, "LatencyIssue", "", "p50-ns p99-ns", whole, true})
+	want := `LatencyIssue (pause=10ms)
+
+| unit | channel | tidemark | ratio | samples | cores |
+|---|---|---|---|---|---|
+| p50-ns | 100 ± 0% | 50.0 ± 0% | 0.50 [0.50, 0.50] | 6 | near |
+| p99-ns | 9000 ± 0% | 90.0 ± 0% | 0.010 [0.010, 0.010] | 6 | near |
+`
+	if got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }
 
