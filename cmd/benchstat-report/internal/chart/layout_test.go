@@ -87,7 +87,7 @@ func TestValuesReadAsPeopleSayThem(t *testing.T) {
 		want string
 	}{
 		{1.5e-8, "sec/msg", "15.00 ns/msg"}, {0.0123, "p99.9-sec", "12.30 p99.9-ms"}, {2.5e7, "msgs/s", "25.00 M msgs/s"},
-		{2048, "B/op", "2.000 KiB/op"}, {3, "allocs/op", "3.000 allocs/op"}, {nan, "sec", "no figure"}, {0, "msgs/s", "0.000 msgs/s"},
+		{2048, "B/op", "2.000 KiB/op"}, {3, "allocs/op", "3.000 allocs/op"}, {5.65e-6, "allocs/op", "5.65e-06 allocs/op"}, {nan, "sec", "no figure"}, {0, "msgs/s", "0.000 msgs/s"},
 	} {
 		if got := Value(c.v, c.unit); got != c.want {
 			t.Errorf("%v %s: %q, want %q", c.v, c.unit, got, c.want)
@@ -118,6 +118,7 @@ func TestTickLabelsCarryTheUnitOnce(t *testing.T) {
 		{[]float64{1e-8, 1e-6, 1e-4}, "p99-sec", true, "10 ns|1 µs|100 µs", "p99-time"},
 		{[]float64{0, 2e6}, "msgs/s", false, "0|2", "M msgs/s"},
 		{[]float64{1e3, 1e6}, "msgs/s", true, "1 k|1 M", "msgs/s"},
+		{[]float64{0, 0.001}, "allocs/op", false, "0|0.001", "allocs/op"},
 		{nil, "msgs/s", false, "", "msgs/s"},
 	} {
 		out, head := label(c.ticks, c.unit, c.log)

@@ -14,10 +14,22 @@ func Value(v float64, unit string) string {
 	if !finite(v) {
 		return "no figure"
 	}
-	s := benchunit.CommonScale([]float64{v}, benchunit.ClassOf(unit))
-	number := s.Format(v)
-	number = strings.TrimSuffix(number, s.Prefix)
+	s := scalerOf(v, unit)
+	if s == benchunit.NoOpScaler {
+		return strconv.FormatFloat(v, 'g', 3, 64) + " " + unit
+	}
+	number := strings.TrimSuffix(s.Format(v), s.Prefix)
 	return number + " " + withPrefix(s.Prefix, unit)
+}
+
+// scalerOf is benchunit's, but that only times have prefixes for parts: a
+// thousandth of an allocation is not a milliallocation.
+func scalerOf(v float64, unit string) benchunit.Scaler {
+	s := benchunit.CommonScale([]float64{v}, benchunit.ClassOf(unit))
+	if s.Factor < 1 && !strings.Contains(unit, "sec") {
+		return benchunit.NoOpScaler
+	}
+	return s
 }
 
 // withPrefix puts a prefix of thousands where the unit takes it: into seconds
@@ -60,12 +72,11 @@ func label(ticks []float64, unit string, log bool) ([]labelled, string) {
 	if !ok {
 		return out, unit
 	}
-	class := benchunit.ClassOf(unit)
-	common := benchunit.CommonScale([]float64{hi}, class)
+	common := scalerOf(hi, unit)
 	for _, t := range ticks {
 		s := common
 		if log {
-			s = benchunit.CommonScale([]float64{t}, class)
+			s = scalerOf(t, unit)
 		}
 		text := strconv.FormatFloat(rounded(t/s.Factor), 'f', -1, 64)
 		if log {

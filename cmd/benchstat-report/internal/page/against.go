@@ -17,11 +17,22 @@ type Named struct {
 	Chart chart.Chart
 }
 
-// processors is the dimension that is compared with an ideal.
+// processors is the number of processors that Go puts at the end of a name, or
+// that a file configures.
 const processors = "gomaxprocs"
 
-// least is how many different numbers make a dimension an axis.
-const least = 3
+// ofProcessors says whether a dimension is a number of processors, which is
+// compared with an ideal.
+func ofProcessors(key string) bool { return key == processors || key == "procs" }
+
+// least is how many different numbers make a dimension an axis. Two will do for
+// processors, because the ideal says what to expect of the second.
+func least(key string) int {
+	if ofProcessors(key) {
+		return 2
+	}
+	return 3
+}
 
 // chosenUnit is the unit that the charts of a topic show: throughput where
 // it was reported, else the headline unit.
@@ -87,7 +98,7 @@ func axes(figures []figure) []string {
 			other[l.Key] = other[l.Key] || !ok || l.Key == ""
 		}
 	}
-	return slices.DeleteFunc(keys, func(k string) bool { return other[k] || len(values[k]) < least })
+	return slices.DeleteFunc(keys, func(k string) bool { return other[k] || len(values[k]) < least(k) })
 }
 
 // againstPlot draws one combination. It is not ok if no series has enough
@@ -95,7 +106,7 @@ func axes(figures []figure) []string {
 func againstPlot(members []figure, key, group string, l looks) (chart.Plot, bool) {
 	topic, unit := members[0].topic, members[0].unit
 	name := key
-	if key == processors {
+	if ofProcessors(key) {
 		name = "GOMAXPROCS"
 	}
 	p := chart.Plot{
@@ -124,10 +135,10 @@ func againstPlot(members []figure, key, group string, l looks) (chart.Plot, bool
 		longest = max(longest, len(s.Points))
 		p.Series = append(p.Series, s)
 	}
-	if key == processors {
+	if ofProcessors(key) && members[0].better != 0 {
 		ideal(&p, members[0].better)
 	}
-	return p, longest >= least
+	return p, longest >= least(key)
 }
 
 // point is a figure with a title that tells everything.
@@ -152,10 +163,10 @@ func ideal(p *chart.Plot, better int) {
 	var best *chart.Series
 	for i := range p.Series {
 		s := &p.Series[i]
-		if len(s.Points) < least || s.Points[0].X <= 0 {
+		if len(s.Points) < 2 || s.Points[0].X <= 0 {
 			continue
 		}
-		if best == nil || s.Points[0].X < best.Points[0].X || s.Points[0].X == best.Points[0].X && (s.Points[0].Y > best.Points[0].Y) == (better >= 0) {
+		if best == nil || s.Points[0].X < best.Points[0].X || s.Points[0].X == best.Points[0].X && (s.Points[0].Y > best.Points[0].Y) == (better > 0) {
 			best = s
 		}
 	}

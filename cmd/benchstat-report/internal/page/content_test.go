@@ -162,6 +162,39 @@ func TestProcessorsHaveAnIdealAndOneIsImplied(t *testing.T) {
 	}
 }
 
+func TestTwoNumbersOfProcessorsAreEnough(t *testing.T) {
+	line := "BenchmarkCores/impl=%s/producers=4/procs=%d 10 %d ns/msg\n"
+	var b strings.Builder
+	b.WriteString(units)
+	for range 8 {
+		for _, procs := range []int{1, 2} {
+			fmt.Fprintf(&b, line+line, "a", procs, 100/procs, "b", procs, 120)
+		}
+	}
+	r, _ := judge(t, pair.Options{Col: "/impl"}, b.String())
+	p := plotNamed(t, r, "against-procs-Cores-ns-msg-producers-4")
+	if p.X.Label != "GOMAXPROCS" || len(p.Series) != 2 || len(p.Ideal) != 2 || p.Ideal[1].Y*2 != p.Ideal[0].Y {
+		t.Errorf("%+v", p)
+	}
+}
+
+func TestTheUnitThatSaysMostLeads(t *testing.T) {
+	for _, c := range []struct {
+		units []string
+		want  string
+	}{
+		{[]string{"allocs/batch", "batches/s", "ns/batch"}, "ns/batch"},
+		{[]string{"lost-%", "bounce-ns", "max-ns", "p50-ns", "p99.9-ns", "p99-ns"}, "p99.9-ns"},
+		{[]string{"bounce-ns", "B/partition"}, "bounce-ns"},
+		{[]string{"B/partition", "bounce-ns"}, "B/partition"},
+		{[]string{"B/op", "wait-ns"}, "wait-ns"},
+	} {
+		if got := leadingUnit(c.units); got != c.want {
+			t.Errorf("%q: %s leads, want %s", c.units, got, c.want)
+		}
+	}
+}
+
 func TestConfiguredProcessorsAreAnAxisToo(t *testing.T) {
 	var b strings.Builder
 	for _, n := range []int{1, 2, 4} {

@@ -237,6 +237,23 @@ func tailUnit(units []string, other string) string {
 	return unit
 }
 
+// leadingUnit is the unit that says most of a topic: the time per piece of
+// work, else the tail of its latencies, else any time, else what it reports
+// first.
+func leadingUnit(units []string) string {
+	for _, fits := range []func(tidy string) bool{
+		func(tidy string) bool { return strings.HasPrefix(tidy, "sec/") }, isQuantile,
+		func(tidy string) bool { return strings.Contains(tidy, "sec") && tidy != "bounce-sec" },
+	} {
+		for _, u := range units {
+			if _, tidy := scaled(u); fits(tidy) {
+				return tailUnit(units, u)
+			}
+		}
+	}
+	return units[0]
+}
+
 func isQuantile(tidy string) bool {
 	_, _, ok := quantile(tidy)
 	return ok

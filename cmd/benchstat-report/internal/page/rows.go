@@ -27,13 +27,17 @@ func tables(of []judged, main string) []table {
 		t.Rows = append(t.Rows, comparisonRow(j))
 		t.Open = t.Open || j.Verdict == verdict.Slower
 	}
-	slices.SortStableFunc(out, func(a, b table) int { return boolRank(b.Plain) - boolRank(a.Plain) })
+	plainFirst(out)
 	dropConfig(out)
 	for i := range out {
 		out[i].Open = out[i].Open && len(out[i].Rows) <= openRows
 		out[i].Title = fmt.Sprintf("%s, %s", out[i].Title, plural(len(out[i].Rows), "row", "rows"))
 	}
 	return out
+}
+
+func plainFirst(list []table) {
+	slices.SortStableFunc(list, func(a, b table) int { return boolRank(b.Plain) - boolRank(a.Plain) })
 }
 
 // dropConfig removes the configuration from tables that do not differ in it.

@@ -38,15 +38,17 @@ func summarised(o *overview.Overview) (*document, *gallery) {
 	suffix := processorsSuffix(rows)
 	for i, name := range names {
 		mine := only(figures, func(f *figure) bool { return f.topic == name })
-		unit := chosenUnit(mine, mine[0].unit)
+		lead := leadingUnit(distinct(mine, func(f *figure) string { return f.unit }))
+		unit := chosenUnit(mine, lead)
 		s := section{ID: fmt.Sprintf("topic-%d", i+1), Name: name}
 		s.Charts, s.ChartsLeft = g.addAll(against(only(mine, func(f *figure) bool { return f.unit == unit }), l), maxTopicCharts)
 		for _, t := range o.Tables {
 			if rows := summaryTable(t, name, suffix); len(rows.Rows) > 0 {
-				rows.Plain = len(s.Tables) == 0
+				rows.Plain = t.Unit == lead
 				s.Tables = append(s.Tables, rows)
 			}
 		}
+		plainFirst(s.Tables)
 		dropConfig(s.Tables)
 		d.Sections = append(d.Sections, s)
 	}

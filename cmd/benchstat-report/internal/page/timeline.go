@@ -45,7 +45,7 @@ func ordered(all *history.History) (*document, *gallery) {
 	}
 	d := &document{
 		Title: "Benchmark history: " + plural(len(h.Commits), "commit", "commits"), Notes: h.Warnings,
-		Lead:        fmt.Sprintf("%s of %s, in %s.", plural(len(h.Series), "row", "rows"), plural(len(names), "benchmark", "benchmarks"), h.Order),
+		Lead:        fmt.Sprintf("%s of %s, commits ordered by %s.", plural(len(h.Series), "row", "rows"), plural(len(names), "benchmark", "benchmarks"), h.Order),
 		Environment: newEnvironment(nil, h.Machine), Rules: commonRules(h.Options),
 	}
 	l := h.looks()
@@ -56,17 +56,19 @@ func ordered(all *history.History) (*document, *gallery) {
 				mine = append(mine, s)
 			}
 		}
-		s := section{ID: fmt.Sprintf("topic-%d", i+1), Name: name}
-		s.Charts, s.ChartsLeft = g.addAll(h.timelines(mine, l), maxTopicCharts)
 		var units []string
 		for _, m := range mine {
 			if !slices.Contains(units, m.Unit) {
 				units = append(units, m.Unit)
 			}
 		}
-		for k, unit := range units {
-			s.Tables = append(s.Tables, h.table(mine, unit, k == 0))
+		lead := leadingUnit(units)
+		s := section{ID: fmt.Sprintf("topic-%d", i+1), Name: name}
+		s.Charts, s.ChartsLeft = g.addAll(h.timelines(mine, lead, l), maxTopicCharts)
+		for _, unit := range units {
+			s.Tables = append(s.Tables, h.table(mine, unit, unit == lead))
 		}
+		plainFirst(s.Tables)
 		d.Sections = append(d.Sections, s)
 	}
 	return d, g
@@ -110,13 +112,13 @@ func (h timed) looks() looks {
 	return l
 }
 
-// timelines draws the rows of a topic in the unit it reported first: one plot
-// for rows that differ in nothing but the implementation.
-func (h timed) timelines(mine []*history.Series, l looks) []Named {
+// timelines draws the rows of a topic in one unit: one plot for rows that
+// differ in nothing but the implementation.
+func (h timed) timelines(mine []*history.Series, unit string, l looks) []Named {
 	var out []Named
 	at := map[string]int{}
 	for _, s := range mine {
-		if s.Unit != mine[0].Unit {
+		if s.Unit != unit {
 			continue
 		}
 		name, impl := h.split(s)
@@ -137,7 +139,7 @@ func (h timed) timelines(mine []*history.Series, l looks) []Named {
 func (h timed) timeline(s *history.Series, name string) chart.Plot {
 	_, tidy := benchunit.Tidy(1, s.Unit)
 	p := chart.Plot{
-		Title: heading(s.Topic, name), Desc: "Median and interval at each commit, in " + string(h.Order) + ".",
+		Title: heading(s.Topic, name), Desc: "Median and interval at each commit, ordered by " + string(h.Order) + ".",
 		X: chart.Axis{Label: "commit"}, Y: chart.Axis{Unit: tidy, Hint: direction(s.Better)},
 	}
 	for i := range h.Commits {
