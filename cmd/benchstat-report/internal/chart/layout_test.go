@@ -135,6 +135,17 @@ func TestTickLabelsCarryTheUnitOnce(t *testing.T) {
 	}
 }
 
+func TestChosenValuesAreWrittenOut(t *testing.T) {
+	_, ticks, head := Axis{Label: "behind", Chosen: true}.layout([]float64{0, 1000, 250000}, scale{from: 0, to: 100}, 8)
+	var texts []string
+	for _, l := range ticks {
+		texts = append(texts, l.text)
+	}
+	if got := strings.Join(texts, " "); got != "0 1000 250000" || head != "behind" {
+		t.Errorf("%q under %q", got, head)
+	}
+}
+
 func TestTextsFitTheirRoom(t *testing.T) {
 	for _, s := range []string{"", "x", "short", strings.Repeat("name/", 40), strings.Repeat("名", 50)} {
 		for _, room := range []float64{0, 5, 40, 120} {
@@ -183,8 +194,13 @@ func TestLegendEntriesDoNotOverlap(t *testing.T) {
 
 func TestLooksTellSeriesApartWithoutColour(t *testing.T) {
 	seen := map[Look]bool{}
-	for i := range maxSeries {
+	for i := range 28 {
 		l := LookOf(i)
+		for k := i % colors; k < i; k += colors {
+			if LookOf(k).Mark == l.Mark {
+				t.Errorf("looks %d and %d have one colour and one mark", k, i)
+			}
+		}
 		l.Color = 0
 		if seen[l] {
 			t.Errorf("look %d has mark and dash of another", i)

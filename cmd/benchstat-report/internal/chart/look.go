@@ -12,10 +12,13 @@ const (
 )
 
 // LookOf returns the look of the i-th of the things that a document compares.
-// The first 28 differ in mark or dash, so that colour is not needed.
+// The first 28 differ in mark or dash, so that colour is not needed, and those
+// of one colour differ in mark.
 func LookOf(i int) Look {
 	i = max(i, 0)
-	return Look{Color: i % colors, Mark: i % len(marks), Dash: (i%colors + i/colors) % dashes}
+	cycle := i / colors
+	mark := (i + 3*cycle) % len(marks)
+	return Look{Color: i % colors, Mark: mark, Dash: (mark + cycle) % dashes}
 }
 
 func (l Look) stroke() string { return "s" + strconv.Itoa(modulo(l.Color, colors)) }

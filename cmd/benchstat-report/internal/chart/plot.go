@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 )
 
 // Sizes in pixels of the drawing, whose unit is that of the font.
@@ -214,11 +215,23 @@ func (a Axis) layout(values []float64, s scale, n int) (scale, []labelled, strin
 		ticks = chosen
 	}
 	ticks = slices.DeleteFunc(ticks, func(v float64) bool { return !s.within(v) })
-	out, head := label(ticks, a.Unit, s.log && !a.Chosen)
+	out, head := label(ticks, a.Unit, s.log)
+	if a.Chosen {
+		out, head = written(ticks), a.Unit
+	}
 	if a.Label != "" {
 		head = a.Label
 	}
 	return s, out, head
+}
+
+// written writes chosen values as they were chosen.
+func written(ticks []float64) []labelled {
+	out := make([]labelled, 0, len(ticks))
+	for _, t := range ticks {
+		out = append(out, labelled{t, strconv.FormatFloat(rounded(t), 'f', -1, 64)})
+	}
+	return out
 }
 
 // named lays out an axis whose ticks are given.

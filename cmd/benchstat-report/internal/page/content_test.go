@@ -178,6 +178,14 @@ func TestTwoNumbersOfProcessorsAreEnough(t *testing.T) {
 	}
 }
 
+func TestTheBaselineHasTheFirstLook(t *testing.T) {
+	figures := []figure{{impl: "rare"}, {impl: "channel"}, {impl: "common"}, {impl: "common"}}
+	l := newLooks(figures, "channel")
+	if !slices.Equal(l.impls, []string{"channel", "common", "rare"}) || l.of(&figures[1]) != chart.LookOf(0) {
+		t.Errorf("looks go to %q", l.impls)
+	}
+}
+
 func TestTheUnitThatSaysMostLeads(t *testing.T) {
 	for _, c := range []struct {
 		units []string

@@ -188,14 +188,17 @@ func only(figures []figure, keep func(*figure) bool) []figure {
 }
 
 // looks gives each implementation a colour and a mark of its own on the whole
-// page, the baseline the first one, and each column a dash.
+// page, and each column a dash. The baseline has the first look, and those that
+// are in many rows have looks that differ most.
 type looks struct{ impls []string }
 
 func newLooks(figures []figure, base string) looks {
 	impls := distinct(figures, (*figure).lead)
-	if i := slices.Index(impls, base); i > 0 {
-		impls = append([]string{base}, slices.Delete(impls, i, i+1)...)
+	count := map[string]int{base: len(figures) + 1}
+	for i := range figures {
+		count[figures[i].lead()]++
 	}
+	slices.SortStableFunc(impls, func(a, b string) int { return count[b] - count[a] })
 	return looks{impls}
 }
 

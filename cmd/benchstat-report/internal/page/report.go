@@ -92,16 +92,19 @@ func lead(r *verdict.Report, js []judged) string {
 		plural(len(names), "benchmark", "benchmarks"), plural(len(units), "unit", "units"))
 }
 
-// base is the baseline column if there is one for all.
+// base is the baseline of most comparisons.
 func base(r *verdict.Report) string {
+	most, count := "", map[string]int{}
 	for _, t := range r.Tables {
 		for _, row := range t.Rows {
 			for _, c := range row.Comparisons {
-				return c.BaseColumn
+				if count[c.BaseColumn]++; c.Base.N > 0 && count[c.BaseColumn] > count[most] {
+					most = c.BaseColumn
+				}
 			}
 		}
 	}
-	return ""
+	return most
 }
 
 // headlines are the units that topics are summed up in.
