@@ -196,7 +196,7 @@ func TestLooksTellSeriesApartWithoutColour(t *testing.T) {
 	seen := map[Look]bool{}
 	for i := range 28 {
 		l := LookOf(i)
-		for k := i % colors; k < i; k += colors {
+		for k := i % Colors; k < i; k += Colors {
 			if LookOf(k).Mark == l.Mark {
 				t.Errorf("looks %d and %d have one colour and one mark", k, i)
 			}

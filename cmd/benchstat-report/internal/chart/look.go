@@ -6,23 +6,23 @@ import "strconv"
 // forms there are.
 type Look struct{ Color, Mark, Dash int }
 
-const (
-	colors = 7
-	dashes = 4
-)
+// Colors is how many colours there are.
+const Colors = 7
+
+const dashes = 4
 
 // LookOf returns the look of the i-th of the things that a document compares.
 // The first 28 differ in mark or dash, so that colour is not needed, and those
 // of one colour differ in mark.
 func LookOf(i int) Look {
 	i = max(i, 0)
-	cycle := i / colors
+	cycle := i / Colors
 	mark := (i + 3*cycle) % len(marks)
-	return Look{Color: i % colors, Mark: mark, Dash: (mark + cycle) % dashes}
+	return Look{Color: i % Colors, Mark: mark, Dash: (mark + cycle) % dashes}
 }
 
-func (l Look) stroke() string { return "s" + strconv.Itoa(modulo(l.Color, colors)) }
-func (l Look) fill() string   { return "f" + strconv.Itoa(modulo(l.Color, colors)) }
+func (l Look) stroke() string { return "s" + strconv.Itoa(modulo(l.Color, Colors)) }
+func (l Look) fill() string   { return "f" + strconv.Itoa(modulo(l.Color, Colors)) }
 
 // line is the class of a joined series.
 func (l Look) line() string {

@@ -181,8 +181,28 @@ func TestTwoNumbersOfProcessorsAreEnough(t *testing.T) {
 func TestTheBaselineHasTheFirstLook(t *testing.T) {
 	figures := []figure{{impl: "rare"}, {impl: "channel"}, {impl: "common"}, {impl: "common"}}
 	l := newLooks(figures, "channel")
-	if !slices.Equal(l.impls, []string{"channel", "common", "rare"}) || l.of(&figures[1]) != chart.LookOf(0) {
-		t.Errorf("looks go to %q", l.impls)
+	if l.number["channel"] != 0 || l.number["common"] != 1 || l.number["rare"] != 2 || l.of(&figures[1]) != chart.LookOf(0) {
+		t.Errorf("looks are %v", l.number)
+	}
+}
+
+func TestLinesOfOneChartDifferInColourAsLongAsThereAreColours(t *testing.T) {
+	var figures []figure
+	for topic := range 3 {
+		for i := range chart.Colors - 1 {
+			figures = append(figures, figure{topic: fmt.Sprint(topic), impl: fmt.Sprint(topic, i)}, figure{topic: fmt.Sprint(topic), impl: "channel"})
+		}
+	}
+	l := newLooks(figures, "channel")
+	for _, topic := range topics(figures) {
+		colours := map[int]string{}
+		for _, f := range figures {
+			if c := l.of(&f).Color; f.topic == topic && colours[c] != "" && colours[c] != f.impl {
+				t.Errorf("%s and %s have one colour in topic %s", f.impl, colours[c], topic)
+			} else if f.topic == topic {
+				colours[c] = f.impl
+			}
+		}
 	}
 }
 

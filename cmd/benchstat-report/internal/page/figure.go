@@ -187,19 +187,48 @@ func only(figures []figure, keep func(*figure) bool) []figure {
 	return out
 }
 
-// looks gives each implementation a colour and a mark of its own on the whole
-// page, and each column a dash. The baseline has the first look, and those that
-// are in many rows have looks that differ most.
-type looks struct{ impls []string }
+// looks gives each implementation a colour and a mark of its own, and each
+// column a dash. The baseline has the first look. If there are more
+// implementations than colours, those that no benchmark has in common share
+// looks, so that lines of one chart differ.
+type looks struct{ number map[string]int }
 
 func newLooks(figures []figure, base string) looks {
 	impls := distinct(figures, (*figure).lead)
-	count := map[string]int{base: len(figures) + 1}
+	count, topics := map[string]int{base: len(figures) + 1}, map[string]map[string]bool{}
 	for i := range figures {
-		count[figures[i].lead()]++
+		lead := figures[i].lead()
+		if count[lead]++; topics[lead] == nil {
+			topics[lead] = map[string]bool{}
+		}
+		topics[lead][figures[i].topic] = true
 	}
 	slices.SortStableFunc(impls, func(a, b string) int { return count[b] - count[a] })
-	return looks{impls}
+	l := looks{map[string]int{}}
+	for i, impl := range impls {
+		l.number[impl] = i
+		if len(impls) > chart.Colors {
+			l.number[impl] = l.free(impls[:i], topics, topics[impl])
+		}
+	}
+	return l
+}
+
+// free is the first look that nothing has which is in one of the topics.
+func (l looks) free(earlier []string, topics map[string]map[string]bool, own map[string]bool) int {
+	taken := map[int]bool{}
+	for _, other := range earlier {
+		for topic := range own {
+			if topics[other][topic] {
+				taken[l.number[other]] = true
+			}
+		}
+	}
+	n := 0
+	for taken[n] {
+		n++
+	}
+	return n
 }
 
 // lead is what a series is coloured by.
@@ -211,7 +240,7 @@ func (f *figure) lead() string {
 }
 
 func (l looks) of(f *figure) chart.Look {
-	look := chart.LookOf(slices.Index(l.impls, f.lead()))
+	look := chart.LookOf(l.number[f.lead()])
 	if f.impl != "" && f.column != "" {
 		look.Dash = f.columnIndex
 	}

@@ -103,13 +103,12 @@ func suffixOf(h *history.History) string {
 }
 
 func (h timed) looks() looks {
-	var l looks
+	var figures []figure
 	for _, s := range h.Series {
-		if _, impl := h.split(s); !slices.Contains(l.impls, impl) {
-			l.impls = append(l.impls, impl)
-		}
+		_, impl := h.split(s)
+		figures = append(figures, figure{topic: s.Topic, impl: impl})
 	}
-	return l
+	return newLooks(figures, baselineName)
 }
 
 // timelines draws the rows of a topic in one unit: one plot for rows that
