@@ -257,5 +257,13 @@ func total(rows []*row, rounds, from int, unit time.Duration) (sum time.Duration
 
 // String tells the plan to a reader.
 func (p plan) String() string {
-	return fmt.Sprintf("%d rounds of %s an arm, about %v", p.rounds, p.benchtime, p.expected.Round(time.Second))
+	return fmt.Sprintf("%s of %s an arm, about %v", counted(p.rounds, "round"), p.benchtime, p.expected.Round(time.Second))
+}
+
+// counted writes a number of things.
+func counted(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
 }

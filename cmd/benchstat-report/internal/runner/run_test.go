@@ -61,7 +61,7 @@ func TestRunWritesEveryArmWithItsConfiguration(t *testing.T) {
 	if first, _, _ := strings.Cut(r.text, "\n"); first != "# benchstat-report run -rounds 3 -benchtime 1ms "+quote(dir) {
 		t.Errorf("the first line is %q", first)
 	}
-	for _, want := range []string{"building", "priming", "2 rows with 4 arms: 3 rounds of 1ms an arm", "[1/12, ", "12 results of 2 rows in " + path} {
+	for _, want := range []string{"building", "priming", "2 rows with 4 arms: 3 rounds of 1ms an arm", "[1/12, ", "12 results of 2 rows, 3 rounds, in " + path} {
 		if !strings.Contains(r.progress, want) {
 			t.Errorf("the progress has no %q:\n%s", want, r.progress)
 		}
@@ -300,6 +300,26 @@ func BenchmarkNear(b *testing.B) { b.ReportMetric(50, "bounce-ns") }
 	r = runs(t, t.Context(), parsed(t, "-rounds", "3", "-extra", "1", "-benchtime", "1x", dir))
 	if r.count("X/impl=a") != 4 || !strings.Contains(r.progress, "BenchmarkX has fewer than 3 samples of one regime") {
 		t.Errorf("with 1 extra round: %d results\n%s", r.count("X/impl=a"), r.progress)
+	}
+}
+
+// A package that has a fast machine in the rounds: there is time for more.
+func TestABudgetIsUsedForMoreRounds(t *testing.T) {
+	dir := module(t, `
+func BenchmarkX(b *testing.B) {
+	if _, err := os.Stat("primed"); err != nil {
+		os.WriteFile("primed", nil, 0o644)
+		time.Sleep(3 * time.Second)
+	}
+	for b.Loop() {}
+}
+`)
+	r := runs(t, t.Context(), parsed(t, "-time", "60s", "-benchtime", "1ms", dir))
+	if r.err != nil {
+		t.Fatal(r.err)
+	}
+	if !strings.Contains(r.text, "## planned: ") || strings.Contains(r.text, "## planned: 20 rounds") || len(r.list) != mostRounds {
+		t.Errorf("%d results, want %d rounds and a plan with fewer\n%s", len(r.list), mostRounds, r.progress)
 	}
 }
 

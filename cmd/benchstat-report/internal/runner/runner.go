@@ -83,7 +83,7 @@ func (r *run) measured(ctx context.Context, pkgs []*pkg, legs []*leg) (err error
 	}
 	defer func() { err = errors.Join(err, closeOut()) }()
 	r.w = newWriter(out)
-	notes := []string{r.plan.String()}
+	notes := []string{"planned: " + r.plan.String()}
 	if len(legs) > 1 {
 		notes = append(notes, fmt.Sprintf("leg base is commit %s, leg new is commit %s (dirty: %s)", legs[0].commit, legs[1].commit, legs[1].dirty))
 	}
@@ -158,7 +158,7 @@ func (r *run) prime(ctx context.Context, pkgs []*pkg) error {
 	}
 	left := time.Until(r.deadline)
 	r.plan = r.choose(r.rows, left, unit)
-	r.say("%d rows with %d arms: %v", len(r.rows), works, r.plan)
+	r.say("%s with %s: %v", counted(len(r.rows), "row"), counted(works, "arm"), r.plan)
 	if r.Budget > 0 && r.plan.expected > left {
 		r.say("that is more than what is left of %v: the run ends there, with fewer rounds", r.Budget)
 	}
@@ -211,11 +211,7 @@ func (r *run) late(d time.Duration) bool {
 
 // measure runs the rounds.
 func (r *run) measure(ctx context.Context) error {
-	most := 0
-	for _, row := range r.rows {
-		most = max(most, row.rounds(r.plan.rounds))
-	}
-	for round := range most {
+	for round := 0; round < r.most() || r.more(); round++ {
 		if round > 0 && r.late(total(r.rows, round+1, round, r.plan.unit)) {
 			r.say("%v are over: %d of %d rounds", r.Budget, round, r.plan.rounds)
 			return nil
@@ -234,6 +230,30 @@ func (r *run) measure(ctx context.Context) error {
 		}
 	}
 	return r.again(ctx)
+}
+
+// most is how many rounds the row has that is measured most often.
+func (r *run) most() (rounds int) {
+	for _, row := range r.rows {
+		rounds = max(rounds, row.rounds(r.plan.rounds))
+	}
+	return rounds
+}
+
+// more adds a round to the plan, if the number of rounds was left to the
+// budget and the machine turned out to be faster than expected.
+func (r *run) more() bool {
+	const reserve = 0.05 // of the budget, for rows that are measured again
+	if r.Budget == 0 || r.Rounds > 0 || r.plan.rounds >= mostRounds {
+		return false
+	}
+	one := total(r.rows, r.plan.rounds+1, r.plan.rounds, r.plan.unit)
+	if one == 0 || r.late(one+time.Duration(reserve*float64(r.Budget))) {
+		return false
+	}
+	r.plan.rounds++
+	r.all = r.processes()
+	return true
 }
 
 // runRow runs the arms of a row once.
@@ -306,7 +326,7 @@ func (r *run) finish() error {
 	if where == "" {
 		where = "standard output"
 	}
-	r.say("%d results of %d rows in %s", r.w.seq, len(r.rows), where)
+	r.say("%s of %s, %s, in %s", counted(r.w.seq, "result"), counted(len(r.rows), "row"), counted(r.plan.rounds, "round"), where)
 	if len(r.failures) > 0 {
 		return fmt.Errorf("%w: %d of the arms did, see above; the others are in %s", ErrFailed, len(r.failures), where)
 	}
