@@ -65,7 +65,7 @@ func (l *Loop) Report(b *testing.B) {
 	b.ReportMetric(0, "ns/op")
 	l.h.Report(b.ReportMetric)
 	if share := l.lostShare(); share > tooBusy {
-		b.Logf("latency: the producer did not run for %.0f %% of the time, the machine is too busy for latencies (want %.0f %% at most)",
+		b.Logf("latency: the producer did not run for %.1f %% of the time, the machine is too busy for latencies (want %.0f %% at most)",
 			100*share, 100*tooBusy)
 	}
 }
