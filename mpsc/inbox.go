@@ -70,7 +70,10 @@ func (in *Inbox[T, O]) Collect(visit func(q *InOrder[T, O], reserved, published 
 	for i, s := range in.late {
 		in.late[i] = nil
 		if s.live {
-			s.queue.report(s, visit)
+			if reserved, published := s.scan(); reserved+published > 0 {
+				s.queue.published += uint64(published)
+				visit(s.queue, reserved, published)
+			}
 		}
 		s.queue.link(visit)
 	}
@@ -105,14 +108,19 @@ func (in *Inbox[T, O]) look(s *Segment[T, O], visit func(q *InOrder[T, O], reser
 		// holder brought it here late.
 		s.ready.clear()
 	} else {
-		hot = q.report(s, visit) && !s.complete()
+		reserved, published := s.scan()
+		hot = reserved+published > 0 && !s.complete()
 		if hot {
 			s.ready.keep()
 		} else {
 			s.ready.clear()
 			if !s.complete() { // something may have come before the mark was clear
-				q.report(s, visit)
+				reserved, published = s.scan()
 			}
+		}
+		if reserved+published > 0 {
+			q.published += uint64(published)
+			visit(q, reserved, published)
 		}
 		if q.mode != takeInOrder && s != q.last && s.complete() {
 			q.recycle(s)

@@ -183,19 +183,11 @@ func (q *InOrder[T, O]) link(visit func(q *InOrder[T, O], reserved, published in
 		if prev != nil && q.mode != takeInOrder {
 			q.unchain(prev)
 		}
-		q.report(s, visit)
+		if reserved, published := s.scan(); reserved+published > 0 {
+			q.published += uint64(published)
+			visit(q, reserved, published)
+		}
 	}
-}
-
-// report looks at a live segment and tells visit what is new in it.
-func (q *InOrder[T, O]) report(s *Segment[T, O], visit func(q *InOrder[T, O], reserved, published int)) (news bool) {
-	reserved, published := s.scan()
-	if reserved+published == 0 {
-		return false
-	}
-	q.published += uint64(published)
-	visit(q, reserved, published)
-	return true
 }
 
 // following returns the segment behind the last known one and the sequence

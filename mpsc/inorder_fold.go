@@ -20,6 +20,12 @@ type folds[T any] struct {
 // Take cannot look at values that are gone: a queue is for Fold and Advance
 // or for Take. Consumer only, after Advance.
 func (q *InOrder[T, O]) Fold(least int, same func(a, b T) bool) {
+	if q.folds != nil || q.published-q.taken.Load() > uint64(least) {
+		q.foldSlow(least, same)
+	}
+}
+
+func (q *InOrder[T, O]) foldSlow(least int, same func(a, b T) bool) {
 	waiting := q.published - q.taken.Load()
 	if waiting <= uint64(least) || q.head == q.last || q.mode != takeInOrder {
 		if q.folds != nil && q.folds.cells == 0 {

@@ -46,13 +46,15 @@ type lane struct {
 	watermark int64 // the last one taken, 0 for none
 	committed int64 // the highest one confirmed, 0 for none
 	skipped   int   // failed batches let pass by SkipFailed
+	// start is where the admission began to read, -1 if nobody said: see StartAt.
+	start int64
 	// held tells since when the batch in front is there; nil until one was
 	// seen to stay.
 	held *holdUp
 }
 
 func newLane(c *Checkpointer, p PartitionID, a *assignment) *lane {
-	l := &lane{partition: p, epoch: a.epoch, admission: a.admissions, cp: c, tracked: true}
+	l := &lane{partition: p, epoch: a.epoch, admission: a.admissions, cp: c, tracked: true, start: -1}
 	if c.limit == 0 {
 		l.room = math.MaxUint64
 	}

@@ -65,6 +65,9 @@ func (c *Checkpointer) wake() {
 	}
 }
 
+// wakeAll is kept out of what producers run when nobody waits.
+//
+//go:noinline
 func (c *Checkpointer) wakeAll() {
 	c.parker.Unpark()
 	if idlers := c.idlers.Load(); idlers != nil {
