@@ -44,6 +44,7 @@ type Checkpointer struct {
 	// Drain to return; carries says that they have seen anything at all.
 	carried DrainStats
 	carries bool
+	totals  DrainTotals
 	skipped int // over all partitions and admissions
 	// foldFrom is the number of batches that must wait behind a head before
 	// their memory is folded.

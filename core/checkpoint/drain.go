@@ -59,6 +59,7 @@ func (c *Checkpointer) collect() (stats DrainStats, news bool) {
 	if len(c.watched) > 0 {
 		c.stampWatched()
 	}
+	c.totals.add(stats)
 	return stats, news
 }
 
