@@ -26,6 +26,7 @@ func stressCases() []testCase {
 		{"DoubleReleaseAfterRecycle", LacksDuplicates, stressDoubleRelease},
 		{"LimitClosesEarlyAtWorst", 0, stressLimit},
 		{"FailureOnOneGoroutineAckOnAnother", 0, stressFailAgainstAck},
+		{"EverySchedulerAndCollectorSetting", 0, stressSettings},
 	}
 }
 
@@ -90,9 +91,10 @@ func (d handed) finish() {
 
 // stressWatermarks: issuers, releasers, two goroutines that drain and take,
 // and one that probes, all at once, without a rebalance.
-func stressWatermarks(t testing.TB, s Subject) {
+func stressWatermarks(t testing.TB, s Subject) { watermarksOf(t, s, scale(15_000, 1500)) }
+
+func watermarksOf(t testing.TB, s Subject, n int) {
 	const issuers, perIssuer, releasers, takers = 3, 2, 3, 2
-	n := scale(15_000, 1500)
 	r := newRig(t, s, parts(issuers*perIssuer)...)
 	lanes := make([]*watched, issuers*perIssuer)
 	for p := range lanes {

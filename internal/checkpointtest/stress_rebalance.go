@@ -64,9 +64,10 @@ func (w *moving) check(t testing.TB, m mark, early int64) {
 
 // stressRebalance: issue, release, drain, take, revoke, extend and new epochs
 // all at once; issuers do not know of the rebalances.
-func stressRebalance(t testing.TB, s Subject) {
+func stressRebalance(t testing.TB, s Subject) { rebalanceOf(t, s, scale(15_000, 1500)) }
+
+func rebalanceOf(t testing.TB, s Subject, n int) {
 	const issuers, perIssuer, takers = 2, 3, 2
-	n := scale(15_000, 1500)
 	all := parts(issuers * perIssuer)
 	r := newRig(t, s, all...)
 	lanes := make([]*moving, len(all))
