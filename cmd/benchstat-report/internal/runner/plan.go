@@ -211,14 +211,14 @@ func (o *Options) choose(rows []*row, left, unit time.Duration) plan {
 		}
 		fits()
 	case p.rounds > 0:
-		p.longest(fits)
+		p.longest(fits, mostBenchtime)
 	default:
 		for p.rounds = DefaultRounds; ; p.rounds-- {
-			enough := fairBenchtime
+			enough, most := fairBenchtime, mostBenchtime
 			if p.rounds <= fairRounds {
-				enough = leastBenchtime
+				enough, most = leastBenchtime, fairBenchtime // there may be time for more rounds in the end
 			}
-			if p.longest(fits) && p.benchtime.Duration >= enough || p.rounds == leastRounds {
+			if p.longest(fits, most) && p.benchtime.Duration >= enough || p.rounds == leastRounds {
 				break
 			}
 		}
@@ -233,12 +233,13 @@ func (o *Options) choose(rows []*row, left, unit time.Duration) plan {
 	return p
 }
 
-// longest sets the longest time of an arm that fits, in steps that read well.
-func (p *plan) longest(fits func() bool) bool {
+// longest sets the longest time of an arm that fits and is at most so long, in
+// steps that read well.
+func (p *plan) longest(fits func() bool, most time.Duration) bool {
 	ms := time.Millisecond
 	for _, d := range []time.Duration{mostBenchtime, 400 * ms, 300 * ms, 200 * ms, 150 * ms, 100 * ms, 80 * ms,
 		60 * ms, 50 * ms, 40 * ms, 30 * ms, fairBenchtime, 15 * ms, 10 * ms, leastBenchtime} {
-		if p.benchtime = (Benchtime{Duration: d}); fits() {
+		if p.benchtime = (Benchtime{Duration: d}); d <= most && fits() {
 			return true
 		}
 	}

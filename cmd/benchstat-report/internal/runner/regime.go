@@ -3,6 +3,7 @@ package runner
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/tidemark-go/tidemark/bench"
 )
@@ -44,11 +45,8 @@ func (r *run) again(ctx context.Context) error {
 		return nil
 	}
 	if r.Extra > 0 {
-		r.say("measured again, up to %d times, because their samples are split between near and far cores (%v ns):",
-			r.Extra, float64(bench.NearBounce))
-		for _, row := range rows {
-			r.say("  %s", row.name)
-		}
+		r.say("%s measured again, up to %d times, because their samples are split between near and far cores (%v ns):\n  %s",
+			counted(len(rows), "row"), r.Extra, float64(bench.NearBounce), list(rows))
 	}
 	for extra := 0; extra < r.Extra && len(rows) > 0; extra++ {
 		for i, row := range rows {
@@ -61,9 +59,18 @@ func (r *run) again(ctx context.Context) error {
 		}
 		rows = lacking()
 	}
-	for _, row := range rows {
-		r.say("%s has fewer than %d samples of one regime for some arm: compare it with care, or measure it again", row.name,
-			wanted(row.rounds(r.plan.rounds)))
+	if len(rows) > 0 {
+		r.say("%s without %d samples of one regime for some arm: compare them with care, or measure them again:\n  %s",
+			counted(len(rows), "row"), wanted(r.plan.rounds), list(rows))
 	}
 	return nil
+}
+
+// list names rows, a line each.
+func list(rows []*row) string {
+	var names []string
+	for _, row := range rows {
+		names = append(names, row.name)
+	}
+	return strings.Join(names, "\n  ")
 }

@@ -294,11 +294,11 @@ func BenchmarkNear(b *testing.B) { b.ReportMetric(50, "bounce-ns") }
 	if a, b, n, one := r.count("X/impl=a"), r.count("X/impl=b"), r.count("Near"), r.count("Alone/impl=a", "cores=one"); a != 5 || b != 5 || n != 3 || one != 3 {
 		t.Errorf("%d, %d, %d and %d results, want 5 and 5, 3 of them of one regime, and 3 where it is near or of no matter\n%s", a, b, n, one, r.progress)
 	}
-	if !strings.Contains(r.progress, "measured again, up to 9 times") || strings.Contains(r.progress, "fewer than") {
+	if !strings.Contains(r.progress, "1 row measured again, up to 9 times") || strings.Contains(r.progress, "samples of one regime") {
 		t.Errorf("the progress is\n%s", r.progress)
 	}
 	r = runs(t, t.Context(), parsed(t, "-rounds", "3", "-extra", "1", "-benchtime", "1x", dir))
-	if r.count("X/impl=a") != 4 || !strings.Contains(r.progress, "BenchmarkX has fewer than 3 samples of one regime") {
+	if r.count("X/impl=a") != 4 || !strings.Contains(r.progress, "1 row without 3 samples of one regime for some arm: compare them with care, or measure them again:\n  BenchmarkX\n") {
 		t.Errorf("with 1 extra round: %d results\n%s", r.count("X/impl=a"), r.progress)
 	}
 }
