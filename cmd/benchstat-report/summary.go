@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"io"
+	"strings"
 
 	"github.com/tidemark-go/tidemark/cmd/benchstat-report/internal/history"
 	"github.com/tidemark-go/tidemark/cmd/benchstat-report/internal/overview"
@@ -62,6 +63,8 @@ func runHistory(ctx context.Context, e env, args []string) error {
 		return err
 	}
 	a.pair.Col = ".file"
+	// The legs of a run are told apart by their commits.
+	a.pair.Ignore = strings.Trim(a.pair.Ignore+",leg", ",")
 	set, tables, err := a.read(e, files)
 	if err != nil {
 		return err

@@ -7,7 +7,7 @@ import (
 )
 
 // volatile are the keys that belong to a moment of the run.
-var volatile = []string{"seq", "round", "load*", BounceUnit, "leg", "arm", "cores"}
+var volatile = []string{"seq", "round", "load*", BounceUnit, legKey, "cores"}
 
 // machine returns the configuration lines that all results agree on.
 func (b *builder) machine() []KeyValue {

@@ -16,7 +16,7 @@ import (
 // them: two commits are compared in one table. A key that ends in * stands for
 // all keys that begin so. With an explicit -table none of this holds.
 var Provenance = []string{
-	"commit", "commit-date", "commit-time", "commit-subject", "branch", "dirty", "date", "time", "run", "leg", "arm", "ref", "seq",
+	"commit", "commit-date", "commit-time", "commit-subject", "branch", "dirty", "date", "time", "run", "seq",
 	"round", "load*", "bounce-ns", "cores", "go", "kernel", "clocksource", "cgroup*", "quota*", "command", "base", "timeout",
 }
 

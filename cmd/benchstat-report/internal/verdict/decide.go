@@ -40,6 +40,8 @@ func (j *job) decide(opt Options, need int) {
 		}
 	case n < need && !j.table.Exact:
 		j.undecided(n, max(asked(need), j.wanted(opt, need)))
+	case zero(j.Base) && zero(j.New):
+		j.Verdict = Same
 	case significant && beyond:
 		j.Verdict = Slower
 		if (j.Change > 0) == (j.table.Better > 0) {
@@ -109,11 +111,15 @@ func (j *job) incomparable() string {
 		return fmt.Sprintf(`no direction: the line "Unit %s better=lower" (or higher) in the file tells it`, j.table.Unit)
 	case negative(j.base), negative(j.now):
 		return "negative values have no ratio"
-	case j.Base.Center == 0 && !constant(j.base, j.now) && !(allZero(j.base) && noZero(j.now)):
+	case j.Base.Center == 0 && !(zero(j.Base) && zero(j.New)) && !constant(j.base, j.now) && !(allZero(j.base) && noZero(j.now)):
 		return "zero base: nothing is a multiple of a median of 0"
 	}
 	return ""
 }
+
+// zero says whether a median is 0 with its whole interval, though single
+// values may not be.
+func zero(s Summary) bool { return s.Center == 0 && s.Lo == 0 && s.Hi == 0 }
 
 func negative(side []pair.Sample) bool {
 	for _, s := range side {

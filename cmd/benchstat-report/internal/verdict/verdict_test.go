@@ -78,6 +78,8 @@ func TestVerdicts(t *testing.T) {
 		{"constant", -1, rep(7, 10), rep(7, 10), Same, ""},
 		{"constant, one more", -1, rep(1, 10), rep(2, 10), Slower, ""},
 		{"zeros", -1, rep(0, 10), rep(0, 10), Same, ""},
+		{"zeros but for one", -1, append(rep(0, 9), 1e-9), rep(0, 10), Same, ""},
+		{"zeros, and one is not", -1, rep(0, 10), append(rep(0, 9), 1e-9), Same, ""},
 		{"from zero", -1, rep(0, 10), rep(1, 10), Slower, ""},
 		{"to zero", -1, rep(1, 10), rep(0, 10), Faster, ""},
 		{"mostly zero", -1, append(rep(0, 6), rep(1, 4)...), rep(1, 10), NotComparable, "zero base"},
