@@ -13,15 +13,27 @@ import (
 
 // sound is a small tree that keeps every rule.
 var sound = map[string]string{
-	"go.mod":                      "module example.org/m\n\ngo 1.26\n",
-	"Makefile":                    "X := 1\n.PHONY: test\ntest: ## runs the tests\n\ttrue\n",
-	"mpsc/q.go":                   "// Package mpsc queues.\npackage mpsc\n\nimport _ \"example.org/m/internal/atomics\"\n\n// Queue is a queue.\ntype Queue struct{}\n\n// Push pushes.\nfunc (q *Queue) Push() {}\n\n// New makes one.\nfunc New() *Queue { return nil }\n",
-	"mpsc/q_test.go":              "package mpsc\n\nimport \"testing\"\n\nfunc TestPush(t *testing.T) { t.Run(\"in order\", nil) }\n",
-	"internal/atomics/a.go":       "// Package atomics names words.\npackage atomics\n\nimport _ \"go.uber.org/atomic\"\nimport _ \"sync/atomic\"\n",
-	"internal/atomics/explore.go": "//go:build explore\n\npackage atomics\n",
-	"adapters/k/k_linux.go":       "//go:build unix\n\n// Package k adapts.\npackage k\n",
-	"docs/A.md":                   "# A page\n\nSee [readme](../README.md#hello-world), `mpsc.Queue.Push`, `mpsc/q.go`, `q.go`, `TestPush/in_order`, `bin/x`.\n\n```sh\nmake test V=\"1 2\" # make nothing\ngo test -run TestPu ./...\n```\n",
-	"README.md":                   "# Hello, world\n\n[a](docs/A.md) [b](#hello-world) [c](https://example.org/x)\n\nRun `make -s test` to make sure.\n\n```go\nx := mpsc.New()\n```\n",
+	"go.mod":                        "module example.org/m\n\ngo 1.26\n",
+	"Makefile":                      "X := 1\n.PHONY: test\ntest: ## runs the tests\n\ttrue\n",
+	"mpsc/q.go":                     "// Package mpsc queues.\npackage mpsc\n\nimport _ \"example.org/m/internal/atomics\"\n\n// Queue is a queue.\ntype Queue struct{}\n\n// Push pushes.\nfunc (q *Queue) Push() {}\n\n// New makes one.\nfunc New() *Queue { return nil }\n",
+	"mpsc/q_test.go":                "package mpsc\n\nimport \"testing\"\n\nfunc TestPush(t *testing.T) { t.Run(\"in order\", nil) }\n",
+	"internal/atomics/a.go":         "// Package atomics names words.\npackage atomics\n\nimport _ \"go.uber.org/atomic\"\nimport _ \"sync/atomic\"\n",
+	"internal/atomics/explore.go":   "//go:build explore\n\npackage atomics\n",
+	"adapters/k/k_linux.go":         "//go:build unix\n\n// Package k adapts.\npackage k\n",
+	"docs/A.md":                     "# A page\n\nSee [readme](../README.md#hello-world), `mpsc.Queue.Push`, `mpsc/q.go`, `q.go`, `TestPush/in_order`, `bin/x`.\n\n```sh\nmake test V=\"1 2\" # make nothing\ngo test -run TestPu ./...\n```\n",
+	"mpsc/main_test.go":             "package mpsc\n\nfunc TestMain(m *testing.M) { goleak.VerifyTestMain(m) }\n",
+	"mpsc/fuzz_test.go":             "package mpsc\n\nfunc FuzzPush(f *testing.F) {}\n",
+	"mpsc/testdata/fuzz/FuzzPush/a": "go test fuzz v1\n",
+	"internal/ptest/suite.go":       "// Package ptest is a suite.\npackage ptest\n\nvar _ = \"by the suite\"\n",
+	"core/x/x_test.go":              "package x\n\nimport _ \"example.org/m/internal/ptest\"\n\nfunc TestX(t *testing.T) {}\n",
+	"core/x/main_test.go":           "package x\n\nfunc TestMain(m *testing.M) { goleak.VerifyTestMain(m) }\n",
+	"docs/INVARIANTS.md":            invariants("| 1 | One. | `TestPush` |", "| 2 | Two. | `TestX/by_the_suite`, `FuzzPush` |"),
+	"README.md":                     "# Hello, world\n\n[a](docs/A.md) [b](#hello-world) [c](https://example.org/x)\n\nRun `make -s test` to make sure.\n\n```go\nx := mpsc.New()\n```\n",
+}
+
+// invariants returns a document with a table of the given rows.
+func invariants(rows ...string) string {
+	return "# Invariants\n\n| # | holds | by |\n|---|---|---|\n" + strings.Join(rows, "\n") + "\n"
 }
 
 // with returns the sound tree with some files changed or added.
@@ -75,7 +87,17 @@ func TestEveryCheckCanFail(t *testing.T) {
 		{"tag of an adapter", BuildTags, map[string]string{"adapters/k/b.go": "//go:build unix && other\n\npackage k\n"}, "adapters/k/b.go:1: //go:build unix && other"},
 		{"platform suffix", BuildTags, map[string]string{"mpsc/b_linux.go": "package mpsc\n"}, "mpsc/b_linux.go: the suffix _linux"},
 		{"atomic field", AtomicFields, map[string]string{"mpsc/b.go": "package mpsc\n\ntype r struct {\n\tmu atomics.Mutex\n\t// a is.\n\ta atomics.Bool\n\tb []atomics.Pointer[int]\n}\n"}, "mpsc/b.go:7: atomic field"},
-		{"goroutine without a look for leaks", Leaks, map[string]string{"mpsc/b.go": "package mpsc\n\nfunc f() { go f() }\n"}, "mpsc/b.go:3: starts a goroutine"},
+		{"tests without a look for leaks", Leaks, map[string]string{"core/y/b_test.go": "package y\n\nfunc TestB(t *testing.T) {}\n"}, "core/y/b_test.go: has tests"},
+		{"fuzz target without a corpus", Corpora, map[string]string{"mpsc/b_test.go": "package mpsc\n\nfunc FuzzPop(f *testing.F) {}\n"}, "mpsc/b_test.go:3: FuzzPop has no corpus in mpsc/testdata/fuzz/FuzzPop"},
+		{"no rows", Invariants, map[string]string{invariantsDoc: "# Invariants\n"}, "docs/INVARIANTS.md: has no table"},
+		{"number twice", Invariants, map[string]string{invariantsDoc: invariants("| 1 | One. | `TestPush` |", "| 1 | Two. | `TestPush` |")}, "docs/INVARIANTS.md:6: row \"1\", want 2"},
+		{"number left out", Invariants, map[string]string{invariantsDoc: invariants("| 2 | Two. | `TestPush` |")}, "docs/INVARIANTS.md:5: row \"2\", want 1"},
+		{"number out of turn in a second table", Invariants, map[string]string{invariantsDoc: invariants("| 1 | One. | `TestPush` |") + "\n" + invariants("| 2 | Two. | `TestPush` |")}, "docs/INVARIANTS.md:11: row \"2\", want 1"},
+		{"row without a sentence", Invariants, map[string]string{invariantsDoc: invariants("| 1 |")}, "docs/INVARIANTS.md:5: a row needs"},
+		{"row without a test", Invariants, map[string]string{invariantsDoc: invariants("| 1 | Held by `TestPush`. | `make test` |")}, "docs/INVARIANTS.md:5: row 1: names no test"},
+		{"row with a test of no name", Invariants, map[string]string{invariantsDoc: invariants("| 1 | One. | `TestPush`, `TestPop` |")}, "docs/INVARIANTS.md:5: row 1: there is no TestPop"},
+		{"row with a subtest of another package", Invariants, map[string]string{invariantsDoc: invariants("| 1 | One. | `TestPush/by_the_suite` |")}, "docs/INVARIANTS.md:5: row 1: TestPush has no subtest named by_the_suite"},
+		{"row with a subtest of odd letters", Invariants, map[string]string{invariantsDoc: invariants("| 1 | One. | `TestX/by:_none` |")}, "docs/INVARIANTS.md:5: row 1: TestX has no subtest named by:_none"},
 		{"skipped test", Skips, map[string]string{"mpsc/b_test.go": "package mpsc\n\nfunc f(t *testing.T) { t.Skipf(\"\") }\n"}, "mpsc/b_test.go:3: calls Skipf"},
 		{"no package doc", PackageDocs, map[string]string{"cmd/x/main.go": "package main\n"}, "cmd/x: no file"},
 		{"undocumented function", ExportedDocs, map[string]string{"mpsc/b.go": "package mpsc\n\nfunc F() {}\n"}, "mpsc/b.go:3: exported function F"},
@@ -118,13 +140,11 @@ func TestEveryCheckCanFail(t *testing.T) {
 	}
 }
 
-func TestLeaksIsContentWithALook(t *testing.T) {
-	tree := with(map[string]string{
-		"mpsc/b.go":         "package mpsc\n\nfunc f() { go f() }\n",
-		"mpsc/main_test.go": "package mpsc\n\nfunc TestMain(m *testing.M) { goleak.VerifyTestMain(m) }\n",
-	})
-	if got := Leaks(tree); len(got) != 0 {
-		t.Errorf("got %v, want none", got)
+func TestInvariantsMustBeThere(t *testing.T) {
+	tree := with(nil)
+	delete(tree.text, invariantsDoc)
+	if got := Invariants(tree); len(got) != 1 || got[0].Text != "is missing" {
+		t.Errorf("got %v, want one finding that the document is missing", got)
 	}
 }
 

@@ -1,7 +1,7 @@
 // Package doccheck reads the repository as a reader would and reports what
 // does not hold: examples in the documents that do not compile, links, make
-// targets, tests and identifiers that do not exist, packages and exported
-// names without a doc comment, imports that would put shared memory out of
+// targets, tests and identifiers that do not exist, invariants that no test
+// holds, fuzz targets without a corpus, packages and exported names without a doc comment, imports that would put shared memory out of
 // the interleaving checker's sight, build tags, oversized files and
 // functions, and left-over markers.
 //
@@ -51,6 +51,8 @@ func Checks() []Check {
 		{"links", Links},
 		{"make targets", MakeTargets},
 		{"test names in documents", TestNames},
+		{"invariants and their tests", Invariants},
+		{"committed corpora", Corpora},
 		{"paths in documents", Paths},
 		{"identifiers in documents", Identifiers},
 		{"format of go blocks", BlockFormat},

@@ -3,10 +3,8 @@ package doccheck
 import (
 	"fmt"
 	"go/ast"
-	"go/token"
 	"path"
 	"regexp"
-	"strconv"
 	"strings"
 )
 
@@ -73,14 +71,7 @@ func (t *Tree) testNames() (funcs, literals map[string]bool) {
 				funcs[fn.Name.Name] = true
 			}
 		}
-		ast.Inspect(f.ast, func(n ast.Node) bool {
-			if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING {
-				if s, err := strconv.Unquote(lit.Value); err == nil {
-					literals[strings.ReplaceAll(s, " ", "_")] = true
-				}
-			}
-			return true
-		})
+		collectLiterals(f.ast, literals)
 	}
 	return funcs, literals
 }

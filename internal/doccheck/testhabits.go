@@ -3,32 +3,54 @@ package doccheck
 import (
 	"fmt"
 	"go/ast"
+	"path"
+	"strings"
 )
 
-// Leaks reports packages that start goroutines, in code or in tests, and
-// whose tests do not end with a look for goroutines that are left.
+// Leaks reports packages whose tests do not end with a look for goroutines
+// that are left.
 func Leaks(t *Tree) []Finding {
-	starts, tests, looks := map[string]Finding{}, map[string]bool{}, map[string]bool{}
+	first, looks := map[string]string{}, map[string]bool{}
 	for _, f := range t.goFiles {
-		tests[f.dir] = tests[f.dir] || f.test
+		if !f.test {
+			continue
+		}
+		if first[f.dir] == "" {
+			first[f.dir] = f.path
+		}
 		ast.Inspect(f.ast, func(n ast.Node) bool {
-			switch n := n.(type) {
-			case *ast.GoStmt:
-				if starts[f.dir].File == "" {
-					starts[f.dir] = Finding{f.path, t.line(n.Pos()), "starts a goroutine, and no TestMain of the package calls goleak.VerifyTestMain or goleak.Find"}
-				}
-			case *ast.SelectorExpr:
-				if pkg, ok := n.X.(*ast.Ident); ok && f.test && pkg.Name == "goleak" && (n.Sel.Name == "VerifyTestMain" || n.Sel.Name == "Find") {
-					looks[f.dir] = true
-				}
+			s, ok := n.(*ast.SelectorExpr)
+			if !ok {
+				return true
+			}
+			if pkg, ok := s.X.(*ast.Ident); ok && pkg.Name == "goleak" && (s.Sel.Name == "VerifyTestMain" || s.Sel.Name == "Find") {
+				looks[f.dir] = true
 			}
 			return true
 		})
 	}
 	var out []Finding
-	for dir, f := range starts {
-		if tests[dir] && !looks[dir] {
-			out = append(out, f)
+	for dir, file := range first {
+		if !looks[dir] {
+			out = append(out, Finding{file, 0, "has tests, and no TestMain of the package calls goleak.VerifyTestMain or goleak.Find"})
+		}
+	}
+	return sorted(out)
+}
+
+// Corpora reports fuzz targets without inputs in their testdata/fuzz: those
+// that are committed run with the ordinary tests.
+func Corpora(t *Tree) []Finding {
+	var out []Finding
+	for _, f := range t.goFiles {
+		for _, d := range f.ast.Decls {
+			fn, ok := d.(*ast.FuncDecl)
+			if !ok || !f.test || fn.Recv != nil || !strings.HasPrefix(testName.FindString(fn.Name.Name), "Fuzz") {
+				continue
+			}
+			if dir := path.Join(f.dir, "testdata/fuzz", fn.Name.Name); !t.matches(dir + "/*") {
+				out = append(out, Finding{f.path, t.line(fn.Pos()), fmt.Sprintf("%s has no corpus in %s", fn.Name.Name, dir)})
+			}
 		}
 	}
 	return sorted(out)
