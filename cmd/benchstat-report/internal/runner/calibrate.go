@@ -28,12 +28,13 @@ type probe struct {
 
 // calibrate runs the selected benchmarks of a binary once, in one process. A
 // benchmark that ends the process, or does not end, is noted, and the pass
-// goes on without it and those before it.
-func (o *Options) calibrate(ctx context.Context, b binary, benchtime string, cpu int) ([]*probe, error) {
+// goes on without it and those before it. See is told each benchmark that
+// begins.
+func (o *Options) calibrate(ctx context.Context, b binary, benchtime string, cpu int, see func(name string)) ([]*probe, error) {
 	var all []*probe
 	skip := ""
 	for {
-		found, err := o.pass(ctx, b, benchtime, cpu, skip)
+		found, err := o.pass(ctx, b, benchtime, cpu, skip, see)
 		all = append(all, found...)
 		if err == nil {
 			return all, nil
@@ -56,7 +57,7 @@ func (o *Options) calibrate(ctx context.Context, b binary, benchtime string, cpu
 
 // pass is one process of a calibration. With an error it ended too early, and
 // its last probe is the benchmark that ran then or just before.
-func (o *Options) pass(ctx context.Context, b binary, benchtime string, cpu int, skip string) ([]*probe, error) {
+func (o *Options) pass(ctx context.Context, b binary, benchtime string, cpu int, skip string, see func(name string)) ([]*probe, error) {
 	running, kill := context.WithCancelCause(ctx)
 	defer kill(nil)
 	args := append(o.arguments(o.Bench, benchtime, cpu), "-test.v=true")
@@ -81,7 +82,7 @@ func (o *Options) pass(ctx context.Context, b binary, benchtime string, cpu int,
 		w.CloseWithError(io.EOF)
 		ended <- err
 	}()
-	l := listing{suffix: suffix(cpu), since: time.Now()}
+	l := listing{suffix: suffix(cpu), since: time.Now(), see: see}
 	r := bufio.NewReader(pipe)
 	for {
 		line, err := r.ReadString('\n')
@@ -124,6 +125,7 @@ type listing struct {
 	state   map[string]state
 	// said is what was printed since the last name or result, for an error.
 	said bytes.Buffer
+	see  func(name string)
 	// complete says that all selected benchmarks had their turn.
 	complete bool
 }
@@ -173,6 +175,7 @@ func (l *listing) begin(name string) {
 		}
 	}
 	l.state[name] = begun
+	l.see(name)
 	l.all = append(l.all, &probe{name: name, err: errNoResult})
 }
 

@@ -135,7 +135,8 @@ func TestRegimes(t *testing.T) {
 }
 
 func TestListingReadsWhatGoPrints(t *testing.T) {
-	l := listing{suffix: "-2"}
+	var seen []string
+	l := listing{suffix: "-2", see: func(name string) { seen = append(seen, name) }}
 	for line := range strings.Lines(`goos: linux
 BenchmarkA
 BenchmarkA-2   	     100	       131.0 ns/op
@@ -167,6 +168,9 @@ BenchmarkSilent some words that are no result
 	want := "BenchmarkA, BenchmarkB/n=-2, BenchmarkB/bad bad, BenchmarkB/late bad, BenchmarkSilent bad"
 	if s := strings.Join(got, ", "); s != want {
 		t.Errorf("the rows are %s, want %s", s, want)
+	}
+	if len(seen) != 7 || seen[0] != "BenchmarkA" {
+		t.Errorf("seen were %q, want the 7 that began", seen)
 	}
 	if l.all[0].iterations != 100 || !strings.Contains(l.rows(false)[2].err.Error(), "no broker") {
 		t.Errorf("iterations are %d, want 100; the error is %v", l.all[0].iterations, l.rows(false)[2].err)

@@ -27,19 +27,24 @@ func (p *progress) say(format string, args ...any) {
 // state tells where the run is.
 func (p *progress) state(done, all int, left time.Duration, what string) {
 	text := fmt.Sprintf("[%d/%d, %v left] %s", done, all, left.Round(time.Second), what)
-	if p.terminal {
-		const width = 79 // a longer line would wrap, and could not be written over
-		if r := []rune(text); len(r) > width {
-			text = string(r[:width-1]) + "…"
-		}
-		fmt.Fprintf(p.w, "\r\x1b[K%s", text)
-		p.shown = true
-		return
-	}
-	if now := time.Now(); now.Sub(p.last) >= sparing {
+	if now := time.Now(); !p.terminal && now.Sub(p.last) >= sparing {
 		p.last = now
 		fmt.Fprintln(p.w, text)
 	}
+	p.now(text)
+}
+
+// now tells what is done at this moment, on a terminal.
+func (p *progress) now(text string) {
+	if !p.terminal {
+		return
+	}
+	const width = 79 // a longer line would wrap, and could not be written over
+	if r := []rune(text); len(r) > width {
+		text = string(r[:width-1]) + "…"
+	}
+	fmt.Fprintf(p.w, "\r\x1b[K%s", text)
+	p.shown = true
 }
 
 // clear removes the line of state.

@@ -123,8 +123,9 @@ func (r *run) prime(ctx context.Context, pkgs []*pkg) error {
 		for i := range p.binaries {
 			b := &p.binaries[i]
 			for _, cpu := range r.CPU {
-				r.say("priming %s", strings.TrimSpace(p.path+" "+b.leg.name))
-				found, err := r.calibrate(ctx, *b, benchtime, cpu)
+				what := "priming " + strings.TrimSpace(p.path+" "+b.leg.name)
+				r.say("%s", what)
+				found, err := r.calibrate(ctx, *b, benchtime, cpu, func(name string) { r.now(what + ": " + name) })
 				if err != nil {
 					return err
 				}
@@ -173,8 +174,10 @@ func (r *run) prime(ctx context.Context, pkgs []*pkg) error {
 func (r *run) calibration() (unit time.Duration, benchtime string) {
 	const least, most = 5 * time.Millisecond, 20 * time.Millisecond
 	switch {
-	case r.Benchtime.Count > 0:
-		return time.Millisecond, "1x" // it only lists the rows
+	case r.Benchtime.Count == 1:
+		return least, r.Benchtime.String()
+	case r.Benchtime.Count > 1:
+		unit = least // it lists the rows, and tells how long they take
 	case r.Benchtime.Duration > 0:
 		unit = min(max(r.Benchtime.Duration/5, least), most)
 	default:
