@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/tidemark-go/tidemark/internal/atomics"
 	"github.com/tidemark-go/tidemark/internal/explore"
 )
 
@@ -16,8 +17,12 @@ type traffic struct {
 	accepted []int // in any order
 	refused  []int
 	popped   []int // in the order of the consumer
-	closed   bool  // a Close has returned
 	finished bool  // Wait has returned ErrClosed
+
+	// closed says that a Close has returned. A thread looks at it before each
+	// push if watch is set: a shared variable like any other.
+	watch  bool
+	closed atomics.Bool
 }
 
 func newTraffic(opts ...Option) *traffic { return &traffic{q: New[int](opts...)} }
@@ -39,7 +44,7 @@ func (x *traffic) note(v int, accepted, late bool) {
 func (x *traffic) push(producer, n int) func() {
 	return func() {
 		for i := range n {
-			late := x.closed
+			late := x.late()
 			x.note(producer*10+i, x.q.Push(producer*10+i), late)
 		}
 	}
@@ -49,7 +54,7 @@ func (x *traffic) push(producer, n int) func() {
 func (x *traffic) lane(p *Producer[int], producer, n int) func() {
 	return func() {
 		for i := range n {
-			late := x.closed
+			late := x.late()
 			x.note(producer*10+i, p.Push(producer*10+i), late)
 		}
 	}
@@ -58,7 +63,7 @@ func (x *traffic) lane(p *Producer[int], producer, n int) func() {
 // batch returns a thread that pushes n elements at once through a lane.
 func (x *traffic) batch(p *Producer[int], producer, n int) func() {
 	return func() {
-		late := x.closed
+		late := x.late()
 		vs := make([]int, n)
 		for i := range vs {
 			vs[i] = producer*10 + i
@@ -79,8 +84,11 @@ func (x *traffic) batch(p *Producer[int], producer, n int) func() {
 // close is a thread that closes the queue.
 func (x *traffic) close() {
 	x.q.Close()
-	x.closed = true
+	x.closed.Store(true)
 }
+
+// late reports whether a push that begins now must be refused.
+func (x *traffic) late() bool { return x.watch && x.closed.Load() }
 
 // pop returns a thread that makes n calls of TryPop.
 func (x *traffic) pop(n int) func() {

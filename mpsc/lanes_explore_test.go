@@ -12,6 +12,7 @@ import (
 func onLanes(lanes int, threads func(x *traffic, lane []*Producer[int]) []func(), check func(x *traffic) error) func() explore.Program {
 	return func() explore.Program {
 		x := newTraffic(WithSegmentSize(2), WithMaxFree(1))
+		x.watch = true
 		var list []*Producer[int]
 		for range lanes {
 			list = append(list, x.q.Producer())

@@ -101,6 +101,7 @@ func TestExploreQueuePassedSegments(t *testing.T) {
 func closing(size, producers, each, closers int, consumer func(x *traffic) func()) func() explore.Program {
 	return func() explore.Program {
 		x := newTraffic(WithSegmentSize(size), WithMaxFree(1))
+		x.watch = consumer == nil
 		var threads []func()
 		for p := range producers {
 			threads = append(threads, x.push(p+1, each))
