@@ -164,3 +164,50 @@ func TestCloseOfALaneAgainstItsPushes(t *testing.T) {
 		}
 	}
 }
+
+// Segments of lanes come back at once when the queue keeps one or two, and
+// another lane is the next to use them.
+func TestImmediateReuseOfLaneSegments(t *testing.T) {
+	const producers = 4
+	each := 5000
+	if testing.Short() {
+		each = 1000
+	}
+	for _, size := range []int{1, 2, 3} {
+		for _, free := range []int{1, 2, 4} {
+			q := mpsc.New[uint64](mpsc.WithSegmentSize(size), mpsc.WithMaxFree(free), mpsc.WithNearWrap())
+			var wg sync.WaitGroup
+			for i := range producers {
+				p := q.Producer()
+				wg.Go(func() {
+					defer p.Close()
+					for seq := range each {
+						p.Push(uint64(i)<<32 | uint64(seq))
+						for q.Len() > 6 {
+							runtime.Gosched()
+						}
+					}
+				})
+			}
+			var next [producers]uint64
+			deadline := time.Now().Add(30 * time.Second)
+			for got := 0; got < producers*each; {
+				v, ok := q.TryPop()
+				if !ok {
+					if time.Now().After(deadline) {
+						t.Fatalf("size %d, %d free: got %d of %d elements", size, free, got, producers*each)
+					}
+					runtime.Gosched()
+					continue
+				}
+				if i, seq := v>>32, v&(1<<32-1); seq != next[i] {
+					t.Fatalf("size %d, %d free: producer %d: popped %d, want %d", size, free, i, seq, next[i])
+				} else {
+					next[i]++
+				}
+				got++
+			}
+			wg.Wait()
+		}
+	}
+}
