@@ -152,3 +152,39 @@ func TestTargetsArePrinted(t *testing.T) {
 		}
 	}
 }
+
+// TestARunOfTheRowsMeetsTheTargets goes the whole way: the rows are built and
+// measured by their names, and the target finds them.
+func TestARunOfTheRowsMeetsTheTargets(t *testing.T) {
+	t.Chdir(root)
+	path := filepath.Join(t.TempDir(), "r.txt")
+	cmd := exec.Command(tool, "run", "-rounds", "1", "-benchtime", "1x", "-impl", "tidemark|channel",
+		"-bench", "CheckpointCycle///tick=256/order=scrambled", "-o", path, "./bench")
+	if text, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	set, err := results.Load(t.Context(), []string{tool}, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	outcomes, err := set.CheckAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	measured := 0
+	for _, o := range outcomes {
+		if o.Verdict == results.NotMeasured {
+			continue
+		}
+		measured++
+		if o.N != 1 || o.Regime != "one core" {
+			t.Errorf("%+v, want one sample of a row that says it runs on one core", o)
+		}
+	}
+	if measured != 2 { // the time and the allocations
+		t.Errorf("%d targets were measured, want 2", measured)
+	}
+	if !strings.HasPrefix(set.Command, "benchstat-report run -rounds 1 -benchtime 1x ") {
+		t.Errorf("the command is %q", set.Command)
+	}
+}

@@ -21,10 +21,14 @@ var (
 	whole   = []string{"channel", "tidemark"}
 	queues  = []string{"channel", "mutex", "shared", "lane"}
 	ledgers = []string{"mutex", "trylock", "ring"}
+	foreign = []string{"channel", "mutex", "shared", "lane", "umpsc", "mpmc", "lscq"}
 
 	rejectedCheckpoints = []string{"tidemark", "ackstack", "bitmap"}
 	rejectedQueues      = []string{"shared", "lane", "ring", "ticket", "stack"}
 )
+
+// percentiles are the units of what a producer waits.
+const percentiles = "p50-ns p99-ns p99.9-ns max-ns"
 
 var tables = []table{
 	{"cycle", shipped, "CheckpointCycle", "", "ns/batch", whole, true},
@@ -33,15 +37,26 @@ var tables = []table{
 	{"live", shipped, "CheckpointLive", "", "ns/batch", whole, true},
 	{"live", shipped, "CheckpointLive", "", "batches/drain", whole, false},
 	{"live", shipped, "CheckpointCross", "", "ns/batch", whole, true},
+	{"live", shipped, "CheckpointCores", "", "ns/batch", whole, true},
+	{"latency", shipped, "LatencyIssue", "", percentiles, whole, true},
+	{"latency", shipped, "LatencyRelease", "", percentiles, whole, true},
+	{"latency", shipped, "LatencyPush", "", percentiles, queues, true},
 	{"costs", shipped, "CheckpointFanout", "", "ns/batch", whole, true},
 	{"costs", shipped, "CheckpointStuckHead", "", "ns/tick", whole, true},
 	{"costs", shipped, "CheckpointSparse", "", "ns/batch", whole, true},
 	{"costs", shipped, "CheckpointRebalance", "", "ns/rebalance", whole, true},
 	{"memory", shipped, "CheckpointMemory", "", "B/partition", whole, true},
 	{"memory", shipped, "CheckpointMemory", "", "B/batch", whole, true},
+	{"queues", shipped, "QueuePushPop", "", "ns/msg", queues, true},
 	{"queues", shipped, "QueueBurst", "", "ns/msg", queues, true},
 	{"queues", shipped, "QueueProducers", "", "ns/msg", queues, true},
 	{"queues", shipped, "QueueBatches", "", "ns/msg", queues, true},
+	{"queues", shipped, "QueueCores", "", "ns/msg", queues, true},
+	{"peers", others, "QueuePushPop", "", "ns/msg", foreign, true},
+	{"peers", others, "QueueBurst", "batch=1", "ns/msg", foreign, true},
+	{"peers", others, "QueueProducers", "consumer=poll", "ns/msg", foreign, true},
+	{"peers", others, "QueueProducers", "consumer=wait", "ns/msg", foreign[:5], true},
+	{"peers", others, "LatencyPush", "pause=10ms", percentiles, foreign, true},
 	{"ledger", shipped, "LedgerAppend", "", "ns/record", ledgers, true},
 	{"ledger", shipped, "LedgerAppend", "", "lost-%", ledgers, false},
 	{"ledger", shipped, "LedgerLatency", "", "p99.9-ns", ledgers, true},

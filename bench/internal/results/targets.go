@@ -46,7 +46,19 @@ func Targets() []Target {
 		list = append(list, ratio(fmt.Sprintf("life cycle, %d partitions with one batch a tick", n), "CheckpointPartitions",
 			fmt.Sprintf("partitions=%d", n), "tidemark", "ns/batch", 0.35))
 	}
-	return slices.Concat(list, queueTargets(), costTargets(), ledgerTargets())
+	return slices.Concat(list, queueTargets(), latencyTargets(), costTargets(), ledgerTargets())
+}
+
+// latencyTargets are about producers beside a consumer that pauses: a channel
+// is full after a while, and blocks.
+func latencyTargets() []Target {
+	const dims, unit, limit = "pause=10ms", "p99.9-ns", 0.1
+	return []Target{
+		ratio("issue, p99.9, the consumer paused for 10 ms", "LatencyIssue", dims, "tidemark", unit, limit),
+		ratio("release, p99.9, the consumer paused for 10 ms", "LatencyRelease", dims, "tidemark", unit, limit),
+		ratio("shared push, p99.9, the consumer paused for 10 ms", "LatencyPush", dims, "shared", unit, limit),
+		ratio("push of a lane, p99.9, the consumer paused for 10 ms", "LatencyPush", dims, "lane", unit, limit),
+	}
 }
 
 // ledgerTargets are ratios to a ledger behind a mutex.
