@@ -83,16 +83,21 @@ func change(c *verdict.Comparison) string {
 		}
 		return text
 	}
-	text := fmt.Sprintf("%+.1f%%", c.Change*100)
+	text := signed(c.Change) + "%"
 	if !math.IsNaN(c.Lo) {
 		text += fmt.Sprintf(" [%s, %s]", signed(c.Lo), signed(c.Hi))
 	}
 	return text
 }
 
+// signed formats a share in percent, with a decimal as long as that says
+// something.
 func signed(share float64) string {
 	if math.IsInf(share, 0) {
 		return infinite(share)
+	}
+	if percent := share * 100; math.Abs(percent) >= 99.95 {
+		return fmt.Sprintf("%+.0f", percent)
 	}
 	return fmt.Sprintf("%+.1f", share*100)
 }
@@ -146,8 +151,11 @@ func direction(better int) string {
 
 // regime is short enough for a column.
 func regime(r verdict.Regime) string {
-	if r == verdict.Unknown {
+	switch r {
+	case verdict.Unknown:
 		return none
+	case verdict.OneCore:
+		return "one"
 	}
 	return string(r)
 }

@@ -2,6 +2,7 @@ package render
 
 import (
 	"fmt"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -119,7 +120,7 @@ func verdictText(c *verdict.Comparison, o verdict.Options) string {
 		noise = fmt.Sprintf(" (A/A ±%.3g%%)", c.Floor*100)
 	}
 	if c.Verdict == verdict.Undecided && c.Needed > 0 && c.Regime != verdict.Mixed {
-		return fmt.Sprintf("%s (needs ≥ %d)%s", c.Verdict, c.Needed, noise)
+		return fmt.Sprintf("%s, needs ≥%d%s", c.Verdict, c.Needed, noise)
 	}
 	return string(c.Verdict) + noise
 }
@@ -128,7 +129,7 @@ func verdictText(c *verdict.Comparison, o verdict.Options) string {
 func reportGrid(t *verdict.Table, o verdict.Options, wide bool) *grid {
 	label, p := "p", probability
 	if o.Correct == verdict.Holm {
-		label = "p Holm"
+		label = "p adj"
 	}
 	if t.Exact {
 		p = func(float64) string { return "exact" }
@@ -242,29 +243,27 @@ func reasons(t *verdict.Table) (list []string, names map[string][]string) {
 // topicGrid sets the summary of the topics, and names those that lack their
 // base.
 func topicGrid(r *verdict.Report) (g *grid, without []string) {
-	bases, configs := map[string]bool{}, map[string]string{}
-	ambiguous := map[string]bool{}
+	bases := map[string]bool{}
+	configs := map[string][]string{}
 	for _, t := range r.Topics {
 		bases[t.BaseColumn] = true
-		config := configLine(t.Config, ": ", ", ")
-		if old, ok := configs[t.Name]; ok && old != config {
-			ambiguous[t.Name] = true
+		if c := shortConfig(t.Config); !slices.Contains(configs[t.Name], c) {
+			configs[t.Name] = append(configs[t.Name], c)
 		}
-		configs[t.Name] = config
 	}
 	base := "the base"
 	if len(bases) == 1 {
 		base = short(r.Topics[0].BaseColumn)
 	}
 	g = &grid{
-		head: []string{"topic", "unit", "of", fmt.Sprintf("ratio to %s [%s]", base, percent(r.Options.Confidence)), "rows",
-			"faster", "slower", "same", "undecided", "not comp."},
-		right: []bool{false, false, false, false, true, true, true, true, true, true},
+		head: []string{"topic", "unit", "of", fmt.Sprintf("ratio to %s [%s]", base, percent(r.Options.Confidence)),
+			"faster", "slower", "same", "undec.", "not comp."},
+		right: []bool{false, false, false, false, true, true, true, true, true},
 	}
 	for _, t := range r.Topics {
 		name := t.Name
-		if ambiguous[name] {
-			name += " (" + configs[name] + ")"
+		if len(configs[name]) > 1 {
+			name += " (" + shortConfig(t.Config) + ")"
 		}
 		if t.Rows == 0 && t.Counts.Comparable() == 0 {
 			if slices.ContainsFunc(r.Topics, func(x *verdict.Topic) bool { return x.Name == t.Name && x.Counts.Comparable() > 0 }) {
@@ -282,10 +281,24 @@ func topicGrid(r *verdict.Report) (g *grid, without []string) {
 				text = fmt.Sprintf("%s × %s [%s, %s]", plain3(t.Ratio), short(t.BaseColumn), plain3(t.Lo), plain3(t.Hi))
 			}
 		}
-		g.add(name, t.Unit, short(t.Column), text, tally(t.Rows), tally(t.Counts.Faster), tally(t.Counts.Slower),
+		g.add(name, t.Unit, short(t.Column), text, tally(t.Counts.Faster), tally(t.Counts.Slower),
 			tally(t.Counts.Same), tally(t.Counts.Undecided), tally(t.Counts.NotComparable))
 	}
 	return g, without
+}
+
+// shortConfig sets configuration in few words: of a path its end, and no key
+// where the value says enough.
+func shortConfig(config []pair.KeyValue) string {
+	var list []string
+	for _, kv := range config {
+		value := kv.Key + ": " + kv.Value
+		if kv.Key == "pkg" {
+			value = path.Base(kv.Value)
+		}
+		list = append(list, value)
+	}
+	return strings.Join(list, ", ")
 }
 
 // tally formats a number that is mostly 0.
