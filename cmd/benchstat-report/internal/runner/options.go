@@ -222,7 +222,7 @@ func (o *Options) command() string {
 	if len(o.CPU) > 1 || o.CPU[0] > 0 {
 		parts = append(parts, "-cpu", strings.Trim(strings.ReplaceAll(fmt.Sprint(o.CPU), " ", ","), "[]"))
 	}
-	if o.Extra > 0 {
+	if o.Extra > 0 || o.Extra == 0 && o.Budget > 0 {
 		parts = append(parts, "-extra", strconv.Itoa(o.Extra))
 	}
 	for _, p := range o.Packages {

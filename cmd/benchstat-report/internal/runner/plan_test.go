@@ -203,6 +203,10 @@ func TestTheCommandMeasuresTheSameAgain(t *testing.T) {
 	if got := o.command(); got != want {
 		t.Errorf("the command is\n%s\nwant\n%s", got, want)
 	}
+	o = parsed(t, "-time", "90s")
+	if got := o.command(); got != "benchstat-report run -time 1m30s" {
+		t.Errorf("with a budget alone the command is %s", got)
+	}
 	o = parsed(t)
 	if got := o.command(); got != "benchstat-report run -rounds 10 -benchtime 100ms" {
 		t.Errorf("without flags the command is %s", got)

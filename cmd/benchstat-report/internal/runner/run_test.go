@@ -318,6 +318,9 @@ func BenchmarkX(b *testing.B) {
 	if r.err != nil {
 		t.Fatal(r.err)
 	}
+	if first, _, _ := strings.Cut(r.text, "\n"); strings.Contains(first, "-extra") {
+		t.Errorf("the command is %q, want what was given", first)
+	}
 	if !strings.Contains(r.text, "## planned: ") || strings.Contains(r.text, "## planned: 20 rounds") || len(r.list) != mostRounds {
 		t.Errorf("%d results, want %d rounds and a plan with fewer\n%s", len(r.list), mostRounds, r.progress)
 	}

@@ -70,6 +70,7 @@ func Run(ctx context.Context, o Options) (err error) {
 
 // measured does everything after the binaries are built.
 func (r *run) measured(ctx context.Context, pkgs []*pkg, legs []*leg) (err error) {
+	command := r.command() // before the plan fills in what it does not say
 	if err := r.prime(ctx, pkgs); err != nil {
 		return err
 	}
@@ -87,7 +88,7 @@ func (r *run) measured(ctx context.Context, pkgs []*pkg, legs []*leg) (err error
 	if len(legs) > 1 {
 		notes = append(notes, fmt.Sprintf("leg base is commit %s, leg new is commit %s (dirty: %s)", legs[0].commit, legs[1].commit, legs[1].dirty))
 	}
-	if err := r.w.head(r.command(), notes...); err != nil {
+	if err := r.w.head(command, notes...); err != nil {
 		return err
 	}
 	if err := r.host.quiet(); err != nil {
