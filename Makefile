@@ -102,6 +102,10 @@ test-broker: ## the tests of the Kafka adapter and its demo that any broker can 
 	@$(GO) build -C adapters/kafka -o $(CURDIR)/bin/with-broker ./cmd/with-broker
 	@tools/in broker adapters/kafka $(CURDIR)/bin/with-broker $(GO) test $(TESTFLAGS) . ./cmd/demo
 
+.PHONY: chaos
+chaos: ## the Kafka pipeline under kills, freezes and faults, with an oracle (SEED, TIME=60s or 8h)
+	@tools/in chaos adapters/kafka env TIDEMARK_CHAOS_TIME=$(or $(TIME),60s) $(if $(SEED),TIDEMARK_SEED=$(SEED)) $(GO) test -v -count=1 -timeout 0 -vet=off ./internal/chaos
+
 .PHONY: fuzz
 fuzz: ## a long run of every fuzz target (FUZZTIME=2000000x, FUZZ=^Fuzz)
 	@tools/in fuzz "$(MODULES)" env GO=$(GO) $(CURDIR)/tools/fuzz $(or $(FUZZTIME),2000000x) '$(FUZZ)'
