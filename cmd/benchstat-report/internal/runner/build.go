@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 )
 
@@ -72,7 +73,7 @@ func resolve(ctx context.Context, requests []request) ([]*pkg, error) {
 			if tests == "00" && !one {
 				continue
 			}
-			if path = real(path); !seen[path] {
+			if path = canonical(path); !seen[path] {
 				seen[path] = true
 				list = append(list, &pkg{request: r, dir: path})
 			}
@@ -133,7 +134,7 @@ func (o *Options) legs(ctx context.Context, pkgs []*pkg, temp string) ([]*leg, f
 		return nil, nil, err
 	}
 	now.name = legNew
-	return []*leg{{name: legBase, commit: commit, dirty: "false", old: top, moved: real(tree)}, now}, remove, nil
+	return []*leg{{name: legBase, commit: commit, dirty: "false", old: top, moved: canonical(tree)}, now}, remove, nil
 }
 
 // some names the first few of a list.
@@ -144,6 +145,9 @@ func some(names []string) string {
 	}
 	return strings.Join(names, ", ")
 }
+
+// executable ends the names of programs.
+var executable = map[bool]string{true: ".exe"}[runtime.GOOS == "windows"]
 
 // build compiles the test binaries of a package. A package that the base leg
 // lacks is measured in the new one alone.
@@ -158,7 +162,7 @@ func (p *pkg) build(ctx context.Context, legs []*leg, temp string, n int, say fu
 			continue
 		}
 		say("building %s", strings.TrimSpace(p.path+" "+l.name))
-		path := filepath.Join(temp, fmt.Sprintf("%d%s.test", n, l.name))
+		path := filepath.Join(temp, fmt.Sprintf("%d%s.test%s", n, l.name, executable))
 		text, err := output(ctx, dir, "go", "test", "-c", "-o", path, ".")
 		if err != nil {
 			return stopped(ctx, fmt.Errorf("%w: go test -c in %s: %w", ErrUsage, dir, err))

@@ -50,7 +50,7 @@ func changedIn(ctx context.Context, dir, resultFile string) ([]string, error) {
 			return nil, err
 		}
 		if top, err := topOf(ctx, dir); err == nil {
-			if rel, err := filepath.Rel(top, real(path)); err == nil && filepath.IsLocal(rel) {
+			if rel, err := filepath.Rel(top, canonical(path)); err == nil && filepath.IsLocal(rel) {
 				args = append(args, ":(top,exclude,literal)"+filepath.ToSlash(rel))
 			}
 		}
@@ -85,11 +85,11 @@ func topOf(ctx context.Context, dir string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return real(filepath.FromSlash(top)), nil
+	return canonical(filepath.FromSlash(top)), nil
 }
 
-// real resolves links in the part of a path that exists.
-func real(path string) string {
+// canonical resolves links in the part of a path that exists.
+func canonical(path string) string {
 	if resolved, err := filepath.EvalSymlinks(path); err == nil {
 		return resolved
 	}
@@ -97,7 +97,7 @@ func real(path string) string {
 	if dir == "" || name == "" {
 		return path
 	}
-	return filepath.Join(real(dir), name)
+	return filepath.Join(canonical(dir), name)
 }
 
 // worktree checks out a revision in a folder of its own and returns its commit
