@@ -33,9 +33,10 @@ func NewInbox[T, O any](onNews func()) *Inbox[T, O] {
 	return &Inbox[T, O]{onNews: onNews}
 }
 
-// push marks a segment that the caller did not find in the set.
+// push marks a segment that the caller did not find in the set: the one that r
+// is bound to, which need not be the one it is in, see Reservation.Watched.
 func (in *Inbox[T, O]) push(r *Ready[Segment[T, O]]) {
-	if in.ready.push(r) && in.onNews != nil {
+	if in.ready.push(&r.owner.ready) && in.onNews != nil {
 		in.onNews()
 	}
 }

@@ -65,7 +65,7 @@ func (a Ack) Fail() {
 // Release gives up one hold; the last one resolves the batch.
 func (a Ack) Release() {
 	if !a.cell.IsZero() && !a.cell.Release() {
-		a.cell.Owner().cp.duplicate(1)
+		a.late(1)
 	}
 }
 
@@ -85,6 +85,18 @@ func (a Ack) releaseN(n int, failed bool) {
 		return
 	}
 	if late := n - a.cell.ReleaseN(n, failed); late > 0 {
-		a.cell.Owner().cp.duplicate(late)
+		a.late(late)
+	}
+}
+
+// late counts n releases that were too many. It is kept out of what a release
+// costs.
+//
+//go:noinline
+func (a Ack) late(n int) {
+	c := a.cell.Owner().cp
+	c.duplicate(n)
+	if c.leaks != nil {
+		c.leaks.overReleased(a, n)
 	}
 }

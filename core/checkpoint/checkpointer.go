@@ -15,6 +15,7 @@ type Checkpointer struct {
 	shards []shard
 	limit  int
 	now    func() time.Time
+	leaks  *leakWatch // nil without leak reports
 
 	// assignment is replaced under mu by BeginEpoch, ExtendEpoch and Revoke,
 	// after the shards' tables are; issuers load it to see that something

@@ -1,6 +1,7 @@
 package checkpoint_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/tidemark-go/tidemark/core/checkpoint"
@@ -8,9 +9,9 @@ import (
 )
 
 // subject is this package under the conformance suite, nothing left out.
-func subject() checkpointtest.Subject {
+func subject(more ...checkpoint.Option) checkpointtest.Subject {
 	s := checkpointtest.Adapt("core/checkpoint", 0, func(cfg checkpointtest.Config) *checkpoint.Checkpointer {
-		var opts []checkpoint.Option
+		opts := slices.Clone(more)
 		if cfg.Shards != 0 {
 			opts = append(opts, checkpoint.WithShards(cfg.Shards))
 		}

@@ -3,6 +3,8 @@ package checkpoint
 import (
 	"fmt"
 	"math"
+
+	"github.com/tidemark-go/tidemark/mpsc"
 )
 
 // Issuer registers batches. It belongs to one pipeline goroutine at a time;
@@ -18,6 +20,7 @@ type Issuer struct {
 	// untracked holds a lane for each partition that was issued while it was
 	// not admitted, in the epoch seen.
 	untracked map[PartitionID]*lane
+	label     string // for leak reports
 }
 
 const (
@@ -96,8 +99,22 @@ func (i *Issuer) issueSlow(p PartitionID, lastOffset int64, f Fence) (Ack, error
 			ErrSequenceExhausted, p, l.epoch, lastOffset)
 	}
 	l.lastOffset = lastOffset
-	return Ack{cell, lastOffset}, nil
+	return i.ack(cell, lastOffset), nil
 }
+
+// ack returns the handle of a batch that was registered, with leak reports
+// one that is told from others and missed.
+func (i *Issuer) ack(cell mpsc.Reservation[int64, lane], lastOffset int64) Ack {
+	if w := i.cp.leaks; w != nil {
+		cell = w.watch(cell, lastOffset, i.label)
+	}
+	return Ack{cell, lastOffset}
+}
+
+// SetLabel sets a text that a Leak of a batch issued from now on carries, for
+// what the issue site does not tell: a topic, a query, a request. It means
+// nothing without WithLeakReport.
+func (i *Issuer) SetLabel(label string) { i.label = label }
 
 // issueUntracked registers a batch of a partition that is not admitted.
 func (i *Issuer) issueUntracked(p PartitionID, lastOffset int64) (Ack, error) {
@@ -114,7 +131,7 @@ func (i *Issuer) issueUntracked(p PartitionID, lastOffset int64) (Ack, error) {
 		delete(i.untracked, p)
 		return i.issueUntracked(p, lastOffset)
 	}
-	return Ack{cell, lastOffset}, nil
+	return i.ack(cell, lastOffset), nil
 }
 
 // refresh makes the issuer right for assignment a: it forgets lanes whose
@@ -133,8 +150,12 @@ func (i *Issuer) refresh(a *assignment) {
 }
 
 // remember puts a lane that this issuer owns into the hot cache. The cache
-// grows while lanes displace each other.
+// grows while lanes displace each other. With leak reports it stays empty: each
+// batch takes the slow way, and without them nobody pays for a look.
 func (i *Issuer) remember(l *lane) {
+	if i.cp.leaks != nil {
+		return
+	}
 	at := &i.hot[i.slot(l.partition)]
 	if *at == l {
 		return

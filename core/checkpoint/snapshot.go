@@ -101,6 +101,9 @@ func (c *Checkpointer) Snapshot(n int) Snapshot {
 		Drained: c.totals, Skipped: c.skipped,
 		Partitions: []PartitionSnapshot{},
 	}
+	if c.leaks != nil {
+		s.Leaks = LeakTotals{Unreachable: c.leaks.unreachable.Load(), OverReleased: c.leaks.over.Load()}
+	}
 	var free []*lane
 	for i := range c.shards {
 		for _, l := range c.shards[i].table.Load().lanes {
