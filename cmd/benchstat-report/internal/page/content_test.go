@@ -48,6 +48,19 @@ func TestEveryVerdictIsInThePage(t *testing.T) {
 	}
 }
 
+func TestOneNameInTwoPackagesIsTwoRows(t *testing.T) {
+	text := "pkg: a.org/x\nBenchmarkQueue/n=1 1 5 ns/op\nBenchmarkOnly 1 5 ns/op\npkg: b.org/y\nBenchmarkQueue/n=1 1 7 ns/op\n"
+	r, _ := judge(t, pair.Options{}, text, text)
+	var names []string
+	for _, j := range judgements(r) {
+		names = append(names, j.name)
+	}
+	slices.Sort(names)
+	if !slices.Equal(names, []string{"Only", "n=1, pkg: a.org/x", "n=1, pkg: b.org/y"}) {
+		t.Errorf("%q", names)
+	}
+}
+
 func TestUndecidedRowsSayWhatTheyNeed(t *testing.T) {
 	of := func(needed ...int) []judged {
 		var js []judged

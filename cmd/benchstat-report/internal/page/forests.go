@@ -39,6 +39,7 @@ func judgements(r *verdict.Report) []judged {
 		}
 	}
 	suffix := processorsSuffix(names)
+	configs := topicConfigs(r)
 	for _, t := range r.Tables {
 		for _, row := range t.Rows {
 			for _, c := range row.Comparisons {
@@ -46,8 +47,26 @@ func judgements(r *verdict.Report) []judged {
 				if several {
 					j.name += ", " + c.Column
 				}
+				if len(configs[row.Topic]) > 1 {
+					j.name += ", " + config(t.Config)
+				}
 				out = append(out, j)
 			}
+		}
+	}
+	return out
+}
+
+// topicConfigs returns the configurations in which each topic was measured. A
+// topic with several needs them in the names of its rows.
+func topicConfigs(r *verdict.Report) map[string]map[string]bool {
+	out := map[string]map[string]bool{}
+	for _, t := range r.Tables {
+		for _, row := range t.Rows {
+			if out[row.Topic] == nil {
+				out[row.Topic] = map[string]bool{}
+			}
+			out[row.Topic][config(t.Config)] = true
 		}
 	}
 	return out
@@ -128,7 +147,7 @@ func topicForest(r *verdict.Report) (Named, bool) {
 		Note: "A mean of rows has an interval and no verdict. Less is better for times, more for throughput.",
 	}
 	down, up := 0, 0
-	several := severalColumns(r)
+	several, configs := severalColumns(r), topicConfigs(r)
 	for _, t := range r.Topics {
 		if math.IsNaN(t.Ratio) {
 			continue
@@ -136,6 +155,9 @@ func topicForest(r *verdict.Report) (Named, bool) {
 		name := t.Name + ", " + t.Unit
 		if several {
 			name += ", " + t.Column
+		}
+		if len(configs[t.Name]) > 1 {
+			name += ", " + config(t.Config)
 		}
 		if t.Better > 0 {
 			up++
