@@ -18,7 +18,8 @@ type folds[T any] struct {
 // grows with the cells published. same reports whether two values are equal.
 //
 // Take cannot look at values that are gone: a queue is for Fold and Advance
-// or for Take. Consumer only, after Advance.
+// or for Take. Consumer only; best after Advance, which passes what need not be
+// folded.
 func (q *InOrder[T, O]) Fold(least int, same func(a, b T) bool) {
 	if q.folds != nil || q.published-q.taken.Load() > uint64(least) {
 		q.foldSlow(least, same)
@@ -54,7 +55,7 @@ func (q *InOrder[T, O]) chained() uint64 { return q.Seen() - q.head.base - q.fol
 func (q *InOrder[T, O]) fold(f *folds[T], same func(a, b T) bool) {
 	old := f.runs
 	f.runs, f.cells = nil, 0
-	q.front = nil // it may be taken out
+	q.front = nil // without an Advance just before it may be taken out
 	for prev := q.head; prev != q.last; {
 		run := Stretch[T]{State: CellGood}
 		s := prev.next.Load()

@@ -91,8 +91,10 @@ func (r *viewRig) advance() {
 	if l, m, f := r.m.advance(); last != l || n != m || failed != f {
 		r.t.Fatalf("Advance = %d, %d, %v, want %d, %d, %v", last, n, failed, l, m, f)
 	}
-	r.q.Fold(r.least, func(a, b int) bool { return a == b })
+	r.fold()
 }
+
+func (r *viewRig) fold() { r.q.Fold(r.least, func(a, b int) bool { return a == b }) }
 
 func (r *viewRig) compare() {
 	t, m := r.t, &r.m
@@ -160,6 +162,14 @@ func TestFoldedQueueAgainstAModel(t *testing.T) {
 				r.pardon()
 			case op < 18:
 				r.advance()
+			case op == 18:
+				r.compare()
+				for len(r.open) > 0 && rng.IntN(4) != 0 {
+					r.publish(0, false)
+				}
+				r.collect()
+				r.fold()
+				r.compare()
 			case step%10 == 0:
 				r.compare()
 			}
