@@ -140,7 +140,7 @@ func TestExitCodesOfRun(t *testing.T) {
 		code int
 		want string // in standard error
 	}{
-		{[]string{"run", "-rounds", "1", "-benchtime", "1x", dir}, 0, "3 results of 3 rows, 1 round, in"},
+		{[]string{"run", "-rounds", "1", "-benchtime", "1x", dir}, 0, "3 results of 3 rows, 1 whole round, in"},
 		{[]string{"run", "-rounds", "1", "-benchtime", "1x", broken}, exitFailed, "BenchmarkBad"},
 		{[]string{"run", "-nonsense"}, exitUsage, "-nonsense"},
 		{[]string{"run", "-rounds", "-1", dir}, exitUsage, "-rounds"},

@@ -61,7 +61,7 @@ func TestRunWritesEveryArmWithItsConfiguration(t *testing.T) {
 	if first, _, _ := strings.Cut(r.text, "\n"); first != "# benchstat-report run -rounds 3 -benchtime 1ms "+quote(dir) {
 		t.Errorf("the first line is %q", first)
 	}
-	for _, want := range []string{"building", "priming", "2 rows with 4 arms: 3 rounds of 1ms an arm", "[1/12, ", "12 results of 2 rows, 3 rounds, in " + path} {
+	for _, want := range []string{"building", "priming", "2 rows with 4 arms: 3 rounds of 1ms an arm", "[1/12, ", "12 results of 2 rows, 3 whole rounds, in " + path} {
 		if !strings.Contains(r.progress, want) {
 			t.Errorf("the progress has no %q:\n%s", want, r.progress)
 		}

@@ -29,8 +29,9 @@ type run struct {
 	machine  []benchfmt.Config
 	w        *writer
 	failures []error
-	// done and all count processes, for the line of state.
-	done, all int
+	// done and all count processes, for the line of state, and rounds those
+	// that are complete.
+	done, all, rounds int
 }
 
 // Run measures what the options say. Its error is nil, or wraps ErrUsage,
@@ -232,6 +233,7 @@ func (r *run) measure(ctx context.Context) error {
 				return err
 			}
 		}
+		r.rounds++
 	}
 	return r.again(ctx)
 }
@@ -330,7 +332,7 @@ func (r *run) finish() error {
 	if where == "" {
 		where = "standard output"
 	}
-	r.say("%s of %s, %s, in %s", counted(r.w.seq, "result"), counted(len(r.rows), "row"), counted(r.plan.rounds, "round"), where)
+	r.say("%s of %s, %s, in %s", counted(r.w.seq, "result"), counted(len(r.rows), "row"), counted(r.rounds, "whole round"), where)
 	if len(r.failures) > 0 {
 		return fmt.Errorf("%w: %d of the arms did, see above; the others are in %s", ErrFailed, len(r.failures), where)
 	}
