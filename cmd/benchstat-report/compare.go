@@ -23,7 +23,10 @@ change exceeds -floor and the noise of -noise, and p holds after the correction
 for all rows of its unit. Which direction is better, Unit lines in the files
 say ("Unit msgs/s better=higher"). Where a line carries bounce-ns, samples with
 cores near to each other are never compared with samples of cores far apart.
-It takes six samples a row to decide, and ten with a hundred rows: use -count 10.`
+It takes six samples a row to decide, and ten with a hundred rows: use -count 10.
+
+What the forms csv and json hold is described by
+go doc github.com/tidemark-go/tidemark/cmd/benchstat-report/internal/render`
 
 const gateHelp = `[flags] OLD NEW
        benchstat-report gate -col KEY [-baseline VALUE] [flags] FILE…

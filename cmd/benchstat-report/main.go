@@ -71,7 +71,7 @@ func fail(code int, format string, args ...any) error {
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code := run(ctx, env{os.Stdin, os.Stdout, os.Stderr}, os.Args[1:])
+	code := run(ctx, env{interruptible{ctx, os.Stdin}, os.Stdout, os.Stderr}, os.Args[1:])
 	stop()
 	os.Exit(code)
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"flag"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -223,6 +224,27 @@ func TestInterruptedExitsWith130(t *testing.T) {
 		if code := run(ctx, env{strings.NewReader(""), &out, &errOut}, []string{verb, "old.txt", "new.txt"}); code != exitInterrupted || out.Len() > 0 {
 			t.Errorf("%s exits with %d and writes %q, want %d and nothing", verb, code, &out, exitInterrupted)
 		}
+	}
+}
+
+func TestWaitingForStandardInputCanBeInterrupted(t *testing.T) {
+	in, feed := io.Pipe()
+	ctx, cancel := context.WithCancel(t.Context())
+	code := make(chan int)
+	go func() {
+		code <- run(ctx, env{interruptible{ctx, in}, io.Discard, io.Discard}, []string{"summary", "-"})
+	}()
+	if _, err := io.WriteString(feed, "goos: linux\n"); err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	if got := <-code; got != exitInterrupted {
+		t.Errorf("exit code %d, want %d", got, exitInterrupted)
+	}
+	feed.Close() // ends the Read that was left behind
+	out, _, got := inside(t, series("X", "ns/op", 100, 10), "summary", "-")
+	if got != 0 || !strings.Contains(out, "X") {
+		t.Errorf("without an interrupt: exit code %d, %q", got, out)
 	}
 }
 
