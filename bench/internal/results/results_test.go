@@ -73,7 +73,7 @@ const liveTarget = "life cycle, issuers: 1, a drain every 200 µs"
 
 func TestTargetComparesMediansOfOneRegime(t *testing.T) {
 	var b strings.Builder
-	for _, v := range []float64{10, 20, 30, 10, 30, 20} {
+	for _, v := range []float64{18, 20, 22, 18, 22, 20} {
 		b.WriteString(live("tidemark", v, 50) + live("channel", 10*v, 55))
 	}
 	// Far samples would turn the verdict round.
@@ -84,8 +84,16 @@ func TestTargetComparesMediansOfOneRegime(t *testing.T) {
 	if o.Value != 0.1 || o.Regime != "near" || o.N != 6 || o.Verdict != OK || o.Own != 20 || o.Against != 200 {
 		t.Errorf("got %+v, want 20/200 from 6 near samples, ok", o)
 	}
-	if o.Lo > 0.1 || o.Hi < 0.1 || o.Hi-o.Lo < 0.01 {
+	if o.Lo > 0.1 || o.Hi < 0.1 || o.Hi-o.Lo < 0.001 {
 		t.Errorf("the interval is %v…%v, want one around 0.1", o.Lo, o.Hi)
+	}
+	edge := strings.Repeat(live("tidemark", 15, 50)+live("tidemark", 25, 50)+live("channel", 100, 50), 6)
+	if o := check(t, load(t, edge), liveTarget); o.Verdict != Undecided {
+		t.Errorf("got %+v, want an interval on both sides of 0.2 to be undecided", o)
+	}
+	split := strings.Repeat(live("tidemark", 10, 50)+live("channel", 100, 190), 6)
+	if o := check(t, load(t, split), liveTarget); o.Verdict != Undecided || o.Regime != mixed {
+		t.Errorf("got %+v, want sides of different regimes to be undecided", o)
 	}
 	slow := strings.Repeat(live("tidemark", 30, 50)+live("channel", 100, 50), 6)
 	if o := check(t, load(t, slow), liveTarget); o.Value != 0.3 || o.Verdict != Missed {
@@ -117,7 +125,7 @@ func TestTargetsOfOtherViews(t *testing.T) {
 		"bytes per idle assigned partition":                                 700,
 	} {
 		o := check(t, s, name)
-		if math.Abs(o.Value-want) > 1e-9 || (o.Verdict == OK) != (o.Value <= o.Max) {
+		if math.Abs(o.Value-want) > 1e-9 || o.Verdict != map[bool]Verdict{true: OK, false: Missed}[o.Value <= o.Max] {
 			t.Errorf("%s: %+v, want %v", name, o, want)
 		}
 	}

@@ -121,12 +121,18 @@ func costTargets() []Target {
 // Verdict is what became of a target.
 type Verdict string
 
-// A target without measurements is not measured.
+// A target is undecided if its limit lies within the interval of the figure,
+// so that another run may come out on the other side, or if the samples are of
+// two regimes. A figure without an interval is judged by itself.
 const (
 	OK          Verdict = "ok"
 	Missed      Verdict = "missed"
+	Undecided   Verdict = "undecided"
 	NotMeasured Verdict = "not measured"
 )
+
+// mixed is the regime of samples that cannot be compared.
+const mixed = "mixed"
 
 // Outcome is a target with what was measured.
 type Outcome struct {
@@ -160,11 +166,24 @@ func (s *Set) Check(t Target) (Outcome, error) {
 		o.Against, o.N = float64(c.Base.Center), min(own.N, c.Base.N)
 		o.Value, o.Lo, o.Hi = float64(c.Ratio), 1+float64(c.Lo), 1+float64(c.Hi)
 	}
-	o.Verdict = Missed
-	if o.Value <= t.Max {
-		o.Verdict = OK
-	}
+	o.Verdict = o.judge()
 	return o, nil
+}
+
+func (o *Outcome) judge() Verdict {
+	lo, hi := o.Lo, o.Hi
+	if math.IsNaN(lo) || math.IsNaN(hi) {
+		lo, hi = o.Value, o.Value
+	}
+	switch {
+	case !o.absolute && o.Regime == mixed:
+		return Undecided
+	case hi <= o.Max:
+		return OK
+	case lo > o.Max:
+		return Missed
+	}
+	return Undecided
 }
 
 // bound is an end of an interval; one that is open is not known.
