@@ -236,11 +236,16 @@ func (h *host) fence(key kmsg.Key, err *kerr.Error, times int) {
 	h.cluster.Fault(kfake.Fault{Keys: []kmsg.Key{key}, Group: group, TopLevel: true, Err: err, Count: times})
 }
 
-// swallow leaves the next request of this kind without an answer; cut closes
+// swallow leaves the members' next request of this kind without an answer; cut closes
 // its connection. The broker does not act on it.
 func (h *host) swallow(key kmsg.Key) { h.lose(key, nil) }
 func (h *host) cut(key kmsg.Key)     { h.lose(key, errors.New("reset")) }
 
 func (h *host) lose(key kmsg.Key, err error) {
-	h.cluster.ControlKey(int16(key), func(kmsg.Request) (kmsg.Response, error, bool) { return nil, err, true })
+	h.cluster.ControlKey(int16(key), func(r kmsg.Request) (kmsg.Response, error, bool) {
+		if f, ok := r.(*kmsg.FindCoordinatorRequest); ok && f.CoordinatorType != 0 {
+			return nil, nil, false // of the producer, which is spared
+		}
+		return nil, err, true
+	})
 }

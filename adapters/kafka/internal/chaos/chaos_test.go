@@ -31,6 +31,8 @@ const (
 	shorterTime = 3 * time.Second
 	// caughtWithin is how long a member may go on that commits too much.
 	caughtWithin = 30 * time.Second
+	// controlPace is between one of them that comes or goes and the next.
+	controlPace = 700 * time.Millisecond
 )
 
 var protocols = []kafka.Protocol{kafka.Cooperative, kafka.Eager, kafka.KIP848}
@@ -88,7 +90,7 @@ func (r round) run() (res result, err error) {
 		return res, err
 	}
 	defer c.close()
-	s := newStorm(c, r.seed, true)
+	s := newStorm(c, r.seed)
 	err = s.rage(r.storm)
 	s.thaw(true)
 	if err == nil && len(c.live) < fewest {
@@ -201,7 +203,8 @@ func TestOracleFindsNothingInAMemberThatMakesNoMistake(t *testing.T) {
 	}
 }
 
-// control runs members written by hand until the oracle finds something.
+// control runs members written by hand until the oracle finds something. They
+// come and go without haste: what they do wrong is enough.
 func control(t *testing.T, m mistake, d time.Duration) string {
 	seed := seedOf(t)
 	t.Logf("seed %d", seed)
@@ -210,9 +213,22 @@ func control(t *testing.T, m mistake, d time.Duration) string {
 		t.Fatal(err)
 	}
 	defer c.close()
-	s := newStorm(c, seed, false)
-	if err := s.rage(d); err != nil {
-		t.Fatal(err)
+	rng, begin, next := rand.New(rand.NewPCG(seed, 0)), time.Now(), time.Now()
+	for c.o.violated() == "" && time.Since(begin) < d {
+		if time.Now().After(next) {
+			if len(c.live) <= fewest {
+				if _, err := c.hire(); err != nil {
+					t.Fatal(err)
+				}
+			} else {
+				c.leave(oneOf(rng, c.live))
+			}
+			next = next.Add(controlPace)
+		}
+		if err := errors.Join(c.producer.produce(rng), c.check()); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(step / 4)
 	}
 	return c.o.violated()
 }

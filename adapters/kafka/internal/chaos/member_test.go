@@ -33,8 +33,14 @@ const (
 	aheadLimit  = 2 * pendingLimit * batchRecords
 	repeatBound = aheadLimit + pendingLimit*batchRecords
 
-	sessionTimeout   = time.Second
-	rebalanceTimeout = 1500 * time.Millisecond
+	sessionTimeout = time.Second
+	// The broker in this process waits for rebalanceTimeout after the last
+	// join for members that have not joined, and a member joins again when its
+	// join was not answered for that long and answerTimeout. So that the last
+	// join comes before a dead member is given up, all members together must
+	// not join as often as once in rebalanceTimeout.
+	rebalanceTimeout = 700 * time.Millisecond
+	answerTimeout    = most*rebalanceTimeout - 400*time.Millisecond
 	revokeTimeout    = 100 * time.Millisecond
 	closeTimeout     = 10 * time.Second
 	// openTimeout is how long a member looks for a broker, which may be
@@ -89,7 +95,7 @@ func (c memberConfig) options() []kgo.Opt {
 		kgo.FetchMaxWait(50 * time.Millisecond),
 		kgo.MetadataMinAge(20 * time.Millisecond),
 		kgo.MetadataMaxAge(200 * time.Millisecond),
-		kgo.RequestTimeoutOverhead(500 * time.Millisecond),
+		kgo.RequestTimeoutOverhead(answerTimeout),
 		kgo.RetryBackoffFn(func(n int) time.Duration { return min(time.Duration(n)*20*time.Millisecond, 300*time.Millisecond) }),
 		kgo.FetchIsolationLevel(kgo.ReadCommitted()),
 	}

@@ -27,17 +27,14 @@ type storm struct {
 	*crew
 	seed uint64
 	rng  *rand.Rand // of the step
-	// faults is off for members written by hand, which are to fail by
-	// themselves alone.
-	faults bool
 	// done counts what was done.
 	done map[string]int
 	log  []string
 	from time.Time
 }
 
-func newStorm(c *crew, seed uint64, faults bool) *storm {
-	return &storm{crew: c, seed: seed, faults: faults, done: map[string]int{}, from: time.Now()}
+func newStorm(c *crew, seed uint64) *storm {
+	return &storm{crew: c, seed: seed, done: map[string]int{}, from: time.Now()}
 }
 
 func (s *storm) did(what, format string, args ...any) {
@@ -94,7 +91,6 @@ func (s *storm) disturb() error {
 		s.kill(p)
 	case n < 41:
 		s.freeze(s.oneOf())
-	case !s.faults:
 	case n < 45:
 		s.did("restart", "of the brokers")
 		return s.host.restart(time.Duration(s.rng.IntN(300)) * time.Millisecond)
