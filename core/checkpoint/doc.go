@@ -52,12 +52,36 @@
 //  5. When the position of a partition jumps back (data lost upstream, a topic
 //     created anew), Revoke and ExtendEpoch come before the next Issue.
 //
+// # When a commit can fail
+//
+// TakeWatermarks hands a watermark out once. A loop whose commits can fail
+// tells their fate: Confirm what was committed, Reject what was not, and the
+// next take offers it again or a higher one instead. Answers that arrive after
+// a rebalance are told from current ones and ignored.
+//
+// # When partitions go
+//
+// Revoke ends an admission at once. RevokeAndTake drains first and returns the
+// last watermark of each partition, to be committed before somebody else reads
+// it; WaitIdle before that gives batches on their way a chance, and returns at
+// once if there are none. A batch that was polled before its partition went and
+// came back is kept out by IssueAfter with a Fence that was taken before the
+// poll: rule 2 above, held by construction.
+//
+// # When a partition does not move
+//
+// Heads tells which batch holds a partition back and since when, Snapshot
+// everything else. SkipFailed lets a failed head pass. WithLeakReport finds the
+// place that issued a batch which nobody can resolve any more.
+// DeliveredRanges tells what is delivered behind the head, for a restart that
+// is to skip it; what waits there takes next to no memory.
+//
 // # Concurrency
 //
 // An Issuer belongs to one goroutine at a time; a partition is issued by one
 // Issuer per admission. Acks may be used by any goroutine. The control
-// methods (BeginEpoch, ExtendEpoch, Revoke, Drain, TakeWatermarks) may be
-// called from several goroutines and are serialised by a mutex that no
+// methods (all of the Checkpointer but Issuer, Pending, MaxPending and Stalled)
+// may be called from several goroutines and are serialised by a mutex that no
 // producer ever takes. Pending, MaxPending and Stalled take no lock at all.
 //
 // Happens before: everything a goroutine did before it released a hold happens
