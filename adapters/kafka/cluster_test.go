@@ -56,7 +56,7 @@ func newBroker(t testing.TB, partitions int32) *cluster {
 	if c.addrs == nil {
 		c = newCluster(t)
 	}
-	cl, err := kgo.NewClient(kgo.SeedBrokers(c.addrs...))
+	cl, err := kgo.NewClient(kgo.SeedBrokers(c.addrs...), kgo.MetadataMinAge(20*time.Millisecond))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,11 +87,22 @@ func (c *cluster) createTopic(topic string, partitions int32) error {
 	}
 }
 
+// deleteTopic waits until the broker knows that it is gone: a real one goes on
+// writing to it until then.
 func (c *cluster) deleteTopic(topic string) error {
 	ctx, cancel := adminContext()
 	defer cancel()
-	_, err := c.admin.DeleteTopic(ctx, topic)
-	return err
+	if _, err := c.admin.DeleteTopic(ctx, topic); err != nil || c.Cluster != nil {
+		return err
+	}
+	for ctx.Err() == nil {
+		topics, err := c.admin.ListTopics(ctx, topic)
+		if err != nil || !topics.Has(topic) {
+			return err
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	return ctx.Err()
 }
 
 // deleteRecords moves the start of a partition's log.
@@ -157,7 +168,8 @@ func commitOf(c *cluster, group, topic string, partition int32) (offset int64, e
 	ctx, cancel := adminContext()
 	defer cancel()
 	fetched, err := c.admin.FetchOffsetsForTopics(ctx, group, topic)
-	if err = errors.Join(err, fetched.Error()); err != nil && !errors.Is(err, kerr.GroupIDNotFound) {
+	// A group or a topic that is new may not be known yet.
+	if err = errors.Join(err, fetched.Error()); err != nil && !errors.Is(err, kerr.GroupIDNotFound) && !errors.Is(err, kerr.UnknownTopicOrPartition) {
 		panic(fmt.Sprintf("fetching the commits of %s: %v", group, err))
 	}
 	if o, ok := fetched.Lookup(topic, partition); ok && o.At >= 0 {
