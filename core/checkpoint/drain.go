@@ -50,9 +50,8 @@ func (c *Checkpointer) collect() (stats DrainStats, news bool) {
 			if resolved > 0 {
 				c.touch(l)
 			}
-			if !l.watched && q.Open() != 0 {
-				l.watched = true
-				c.watched = append(c.watched, l)
+			if q.Open() != 0 {
+				c.watch(l)
 			}
 		})
 	}

@@ -41,6 +41,16 @@ func (l *lane) stamp(seq uint64, now time.Time) {
 
 func (l *lane) stamped(seq uint64) bool { return l.held != nil && l.held.seq == seq }
 
+// watch has the drain that runs look at what holds l back, when it is through.
+//
+//go:noinline
+func (c *Checkpointer) watch(l *lane) {
+	if !l.watched {
+		l.watched = true
+		c.watched = append(c.watched, l)
+	}
+}
+
 // stampWatched notes since when the lanes in which a drain saw something
 // unresolved are held back. It asks the clock once, if any of them has
 // another batch in front than before.
