@@ -238,6 +238,40 @@ func TestWaitIdleEndsWithTheAdmission(t *testing.T) {
 	}
 }
 
+// Traffic of partitions that do not count neither ends the wait nor keeps it
+// from its end.
+func TestWaitIdleBesideTrafficOfOthers(t *testing.T) {
+	r := newRig(t, 0, 1)
+	open := r.issue(0, 1)[0]
+	ctx, stop := context.WithCancel(context.Background())
+	stopped := make(chan struct{})
+	go func() {
+		defer close(stopped)
+		i := r.Issuer()
+		for k := int64(0); ctx.Err() == nil; k++ {
+			if a, err := i.Issue(1, k); err == nil {
+				a.Release()
+			}
+			if k%1000 == 0 {
+				r.TakeWatermarks(nil)
+			}
+		}
+	}()
+	done := make(chan error)
+	go func() { done <- waitIdle(t, r.Checkpointer, 0) }()
+	select {
+	case err := <-done:
+		t.Fatalf("WaitIdle() = %v before the release", err)
+	case <-time.After(20 * time.Millisecond):
+	}
+	open.Release()
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	stop()
+	<-stopped
+}
+
 // Waiters of both kinds, a loop that drains on events and one that drains on a
 // timer, while batches come and go: nobody misses the end, and everything is
 // counted once.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/tidemark-go/tidemark/internal/atomics"
 )
@@ -112,6 +113,8 @@ func (c *Checkpointer) WaitIdle(ctx context.Context, partitions ...PartitionID) 
 			return nil
 		}
 		if news {
+			// Most of it may be of partitions that do not count.
+			time.Sleep(idlePace)
 			continue
 		}
 		// As in Wait: what comes after the look leaves a wake-up.
@@ -124,6 +127,9 @@ func (c *Checkpointer) WaitIdle(ctx context.Context, partitions ...PartitionID) 
 		}
 	}
 }
+
+// idlePace is how often WaitIdle drains while there is always something new.
+const idlePace = 200 * time.Microsecond
 
 // idleWait is one call of WaitIdle.
 type idleWait struct {
@@ -139,11 +145,9 @@ func (w *idleWait) begin(partitions []PartitionID) (idle bool) {
 	c.lock()
 	defer c.mu.Unlock()
 	c.carry()
-	for i := range c.shards {
-		for _, l := range c.shards[i].table.Load().lanes {
-			if len(partitions) == 0 {
-				w.lanes = append(w.lanes, l)
-			}
+	if len(partitions) == 0 {
+		for i := range c.shards {
+			w.lanes = append(w.lanes, c.shards[i].table.Load().lanes...)
 		}
 	}
 	for _, p := range partitions {
