@@ -57,6 +57,9 @@ func (x *order) collect() {
 			explore.Fail("%d cells are published of %d reserved", x.published, x.reserved)
 		}
 	})
+	if seen, open := x.q.Seen(), x.q.Open(); seen != uint64(x.reserved) || open != x.reserved-x.published {
+		explore.Fail("Collect told of %d reserved and %d published, the queue says %d seen and %d open", x.reserved, x.published, seen, open)
+	}
 }
 
 // advance takes what there is, and must end with the cell of that number.
@@ -129,7 +132,7 @@ func TestExploreInOrder(t *testing.T) {
 			x := newOrder(nearReuse, 1)
 			return explore.Program{Threads: []func(){
 				func() { x.reserve(2); x.r[nearReuse+1].Release() },
-				func() { x.r[nearReuse-1].Release(); x.late(65) },
+				func() { x.r[nearReuse-1].Release(); x.late(64) },
 				func() { x.collect(); x.take() },
 			}, Check: func() error { x.r[nearReuse].Release(); return x.end(nearReuse+2, -1) }}
 		}},
@@ -147,21 +150,46 @@ func TestExploreInOrder(t *testing.T) {
 				func() { x.late(nearReuse) },
 			}, Check: func() error { x.r[nearReuse+65].Release(); return x.end(nearReuse+66, -1) }}
 		}},
-		{Name: "inorder-outstanding", Title: "Outstanding beside Reserve into a segment that is used again, and Take", Level: explore.Short, Search: explore.Exhaust(1e6), Setup: func() explore.Program {
-			x := newOrder(nearReuse, 2)
-			x.r[nearReuse-2].Release()
+		{Name: "inorder-head", Title: "Reserve and Release beside Collect and Head of a segment that is watched", Level: explore.Short, Search: explore.Exhaust(1e6), Setup: func() explore.Program {
+			x := newOrder(1, 0)
+			x.reserve(1)
+			x.collect() // the mark stays set: from here on the cells alone tell
+			x.r[1].Release()
+			x.collect()
+			x.advance()
 			return explore.Program{Threads: []func(){
 				func() { x.reserve(2) },
-				func() { x.collect(); x.advance() },
 				func() {
-					if n := x.q.Outstanding(); n < 1 || n > 4 {
-						explore.Fail("%d outstanding, want 1 to 4", n)
+					x.collect()
+					if seq, v, failed, ok := x.q.Head(); ok && (seq != 2 || v != 2 || failed) {
+						explore.Fail("the head is %d with %d, failed %v", seq, v, failed)
 					}
 				},
 			}, Check: func() error {
-				for _, r := range x.r[nearReuse-1:] {
-					r.Release()
-				}
+				x.r[2].Release()
+				x.r[3].Release()
+				return x.end(4, -1)
+			}}
+		}},
+		{Name: "inorder-outstanding", Title: "Outstanding beside Reserve into a segment that is used again, and Take, in turns", Level: explore.Short, Search: explore.Exhaust(1e6), Setup: func() explore.Program {
+			x := newOrder(nearReuse, 2)
+			return explore.Program{Threads: []func(){
+				func() {
+					for i := range 2 {
+						x.reserve(1)
+						x.r[nearReuse-2+i].Release()
+						x.collect()
+						x.advance()
+					}
+				},
+				func() {
+					if n := x.q.Outstanding(); n < 2 || n > 4 {
+						explore.Fail("%d outstanding, want 2 to 4", n)
+					}
+				},
+			}, Check: func() error {
+				x.r[nearReuse].Release()
+				x.r[nearReuse+1].Release()
 				return x.end(nearReuse+2, -1)
 			}}
 		}},
@@ -193,7 +221,14 @@ func TestExploreInbox(t *testing.T) {
 						}
 					}
 				}},
-				Check: func() error { x.r[2].Release(); x.r[3].Release(); return x.end(4, -1) },
+				Check: func() error {
+					if x.collect(); x.published != 2 || x.reserved != 4 {
+						return fmt.Errorf("saw %d published and %d reserved in the end, want 2 and 4", x.published, x.reserved)
+					}
+					x.r[2].Release()
+					x.r[3].Release()
+					return x.end(4, -1)
+				},
 			}
 		}
 	}
@@ -201,7 +236,9 @@ func TestExploreInbox(t *testing.T) {
 		{Name: "inbox-prompt", Title: "2 goroutines release and one reserves in a segment beside 2 collections", Level: explore.Usual, Search: explore.Exhaust(3e6), Setup: prompt(2, false)},
 		{Name: "inbox-news", Title: "the same beside News and a collection", Level: explore.Usual, Search: explore.Exhaust(3e6), Setup: prompt(1, true)},
 		{Name: "inbox-edge", Title: "a segment fills and the next begins, beside 2 collections that may not see it full", Level: explore.Short, Search: explore.Exhaust(1e6), Setup: func() explore.Program {
-			x := newOrder(15, 1)
+			x := newOrder(14, 1)
+			x.reserve(1)
+			x.collect() // the mark stays set: from here on the cells alone tell
 			var reserved atomics.Int64
 			return explore.Program{
 				Threads: []func(){func() { x.reserve(2); reserved.Store(2); x.r[16].Release() }, func() {
@@ -214,7 +251,12 @@ func TestExploreInbox(t *testing.T) {
 						}
 					}
 				}},
-				Check: func() error { x.r[14].Release(); x.r[15].Release(); return x.end(17, -1) },
+				Check: func() error {
+					for _, i := range []int{13, 14, 15} {
+						x.r[i].Release()
+					}
+					return x.end(17, -1)
+				},
 			}
 		}},
 	} {

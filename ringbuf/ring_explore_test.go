@@ -97,7 +97,7 @@ func (x *lap) rest(first uint64, n int) error {
 	for seq := max(first, oldest); seq < first+uint64(n); seq++ {
 		dst := make([]note, 1)
 		if got, err := x.r.ReadAfter(seq-1, dst); got != 1 || err != nil {
-			return fmt.Errorf("record %d at rest: %d, %w", seq, got, err)
+			return fmt.Errorf("record %d at rest: %d, %v", seq, got, err)
 		}
 		x.saw(seq, dst[0])
 	}

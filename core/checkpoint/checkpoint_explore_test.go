@@ -101,7 +101,7 @@ func TestExploreCheckpoint(t *testing.T) {
 				},
 			}, Check: func() error {
 				if err := x.end(2, 0, 0); err != nil || x.mark(0) != 20 || x.c.Pending(0) != 1 {
-					return fmt.Errorf("watermark %d, %d pending, want 20 and 1 (%w)", x.mark(0), x.c.Pending(0), err)
+					return fmt.Errorf("watermark %d, %d pending, want 20 and 1 (%v)", x.mark(0), x.c.Pending(0), err)
 				}
 				return nil
 			}}
@@ -118,7 +118,7 @@ func TestExploreCheckpoint(t *testing.T) {
 				x.take,
 			}, Check: func() error {
 				if err := x.end(2, 0, 1); err != nil || x.mark(0) != 10 || len(x.stalled) != 1 || x.stalled[0].LastOffset != 19 {
-					return fmt.Errorf("watermark %d, stalled %v, want 10 and the second batch (%w)", x.mark(0), x.stalled, err)
+					return fmt.Errorf("watermark %d, stalled %v, want 10 and the second batch (%v)", x.mark(0), x.stalled, err)
 				}
 				return nil
 			}}
@@ -165,7 +165,7 @@ func TestExploreRebalance(t *testing.T) {
 			}, Check: func() error {
 				// An issuer that has seen the epoch finds the partition admitted.
 				if err := x.end(tracked, 2-2*tracked, 0); err != nil || x.mark(1) != int64(10*tracked) {
-					return fmt.Errorf("watermark %d with %d tracked batches (%w)", x.mark(1), tracked, err)
+					return fmt.Errorf("watermark %d with %d tracked batches (%v)", x.mark(1), tracked, err)
 				}
 				return nil
 			}}
@@ -321,6 +321,63 @@ func TestExploreWait(t *testing.T) {
 				}
 				return x.end(1, 0, 0)
 			}}
+		}},
+	} {
+		explore.Run(t, c)
+	}
+}
+
+// A goroutine in WaitIdle is woken when nothing is unresolved any more, also
+// if others drain and take, and Wait is told of what its drains have counted.
+func TestExploreWaitIdle(t *testing.T) {
+	idle := func(threads func(x *pipeline, first, second Ack) []func(), applied int) func() explore.Program {
+		return func() explore.Program {
+			x := newPipeline(0)
+			first, second := x.issue(0, 9), x.issue(0, 19)
+			x.drain()
+			x.drain()
+			return explore.Program{Threads: append(threads(x, first, second), func() {
+				if err := x.c.WaitIdle(context.Background(), 0); err != nil {
+					explore.Fail("WaitIdle: %v", err)
+				}
+			}), Check: func() error { return x.end(applied, 2-applied, 0) }}
+		}
+	}
+	for _, c := range []explore.Config{
+		{Name: "idle-release", Title: "WaitIdle against 2 Releases", Level: explore.Short, Search: explore.Exhaust(1e6), Setup: idle(func(x *pipeline, first, second Ack) []func() {
+			return []func(){func() { first.Release(); second.Release() }}
+		}, 2)},
+		{Name: "idle-take", Title: "WaitIdle against 2 goroutines that release, and a take", Level: explore.Usual, Search: explore.Bound(3, 2e6), Setup: idle(func(x *pipeline, first, second Ack) []func() {
+			return []func(){first.Release, second.Release, x.take}
+		}, 2)},
+		{Name: "idle-revoke", Title: "WaitIdle against a Revoke", Level: explore.Short, Search: explore.Exhaust(1e6), Setup: func() explore.Program {
+			x := newPipeline(0)
+			x.issue(0, 9)
+			return explore.Program{Threads: []func(){func() { x.c.Revoke(0) }, func() {
+				if err := x.c.WaitIdle(context.Background()); err != nil {
+					explore.Fail("WaitIdle: %v", err)
+				}
+			}}}
+		}},
+		{Name: "idle-wait", Title: "WaitIdle beside Wait, against 2 Releases", Level: explore.Usual, Search: explore.Bound(3, 2e6), Setup: func() explore.Program {
+			x := newPipeline(0)
+			first, second := x.issue(0, 9), x.issue(0, 19)
+			return explore.Program{Threads: []func(){
+				func() { second.Release(); first.Release() },
+				func() {
+					if err := x.c.WaitIdle(context.Background()); err != nil {
+						explore.Fail("WaitIdle: %v", err)
+					}
+				},
+				func() {
+					for x.stats.Applied < 2 {
+						if err := x.c.Wait(context.Background()); err != nil {
+							explore.Fail("Wait: %v", err)
+						}
+						x.take()
+					}
+				},
+			}, Check: func() error { return x.end(2, 0, 0) }}
 		}},
 	} {
 		explore.Run(t, c)

@@ -5,6 +5,7 @@ package timing
 import (
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 	"time"
 
@@ -175,7 +176,24 @@ func TestExploreGuard(t *testing.T) {
 			}
 		}}}
 	}
+	// own starts guards side by side, each of which finds itself open.
+	own := func() explore.Program {
+		l := mustLedger(4)
+		start := func(attempt uint64) func() {
+			return func() {
+				context := pauseOf(1, attempt).Context
+				g := StartGuard(l, Histograms{}, time.Time{}, func() (Context, bool) { return context, true })
+				open, _ := l.OpenGuards()
+				if !slices.ContainsFunc(open, func(o OpenGuard) bool { return o.Attempt == context.Attempt }) {
+					explore.Fail("guard %d is open and not in %+v", attempt, open)
+				}
+				g.Close()
+			}
+		}
+		return explore.Program{Threads: []func(){start(1), start(2)}}
+	}
 	for _, c := range []explore.Config{
+		{Name: "guard-own", Title: "2 guards start, look for themselves in OpenGuards, and close", Level: explore.Short, Search: explore.Exhaust(1e6), Setup: own},
 		{Name: "guard-close", Title: "Close of a guard beside OpenGuards, then a page", Level: explore.Short, Search: explore.Exhaust(1e6), Setup: seen},
 		{Name: "guard-life", Title: "2 guards start and close beside OpenGuards", Level: explore.Short, Search: explore.Exhaust(1e6), Setup: guards(2, MaxOpenGuards)},
 		{Name: "guard-last-place", Title: "2 guards start and close with one place left, beside OpenGuards", Level: explore.Short, Search: explore.Exhaust(1e6), Setup: guards(2, 1)},

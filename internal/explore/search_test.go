@@ -2,6 +2,7 @@ package explore
 
 import (
 	"maps"
+	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -33,7 +34,7 @@ func finals(t *testing.T, p toyProgram, d policy, executions int) (states map[to
 	return states, made, abandons
 }
 
-const unlimited = 1 << 40
+const unlimited = math.MaxInt
 
 // toys are the programs that searches are compared on.
 func toys(n int) []toyProgram {
