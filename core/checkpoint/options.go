@@ -35,9 +35,9 @@ func WithPendingLimit(n int) Option {
 }
 
 // WithClock sets the clock that tells since when a partition is stalled or held
-// back. It is called by TakeWatermarks when it reaches a failed batch and by
-// drains, see Drain; it must not call the Checkpointer. nil and the default:
-// time.Now.
+// back. It is called by TakeWatermarks when it reaches a failed batch, by drains
+// (see Drain), and by Heads, SkipFailed and Snapshot; it must not call the
+// Checkpointer. nil and the default: time.Now.
 func WithClock(now func() time.Time) Option {
 	return func(c *Checkpointer) {
 		if now != nil {
