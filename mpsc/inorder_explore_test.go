@@ -234,7 +234,7 @@ func TestExploreInbox(t *testing.T) {
 	}
 	for _, c := range []explore.Config{
 		{Name: "inbox-prompt", Title: "2 goroutines release and one reserves in a segment beside 2 collections", Level: explore.Usual, Search: explore.Exhaust(3e6), Setup: prompt(2, false)},
-		{Name: "inbox-news", Title: "the same beside News and a collection", Level: explore.Usual, Search: explore.Exhaust(3e6), Setup: prompt(1, true)},
+		{Name: "inbox-news", Title: "2 goroutines release and one reserves in a segment beside News and a collection", Level: explore.Usual, Search: explore.Exhaust(3e6), Setup: prompt(1, true)},
 		{Name: "inbox-edge", Title: "a segment fills and the next begins, beside 2 collections that may not see it full", Level: explore.Short, Search: explore.Exhaust(1e6), Setup: func() explore.Program {
 			x := newOrder(14, 1)
 			x.reserve(1)

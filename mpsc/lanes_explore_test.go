@@ -57,7 +57,7 @@ func TestExploreLanes(t *testing.T) {
 			Setup: onLanes(1, func(x *traffic, l []*Producer[int]) []func() {
 				return []func(){func() { x.lane(x.q.Producer(), 1, 1)() }, func() { x.lane(l[0], 2, 1)(); l[0].Close() }, x.close, x.drain(1)}
 			}, (*traffic).closedRest)},
-		{Name: "lanes-park", Title: "a consumer waits until the end of a lane and a Close", Level: explore.Short, Search: explore.Exhaust(1e6),
+		{Name: "lanes-park", Title: "a consumer waits until the end of a lane and a Close", Level: explore.Usual, Search: explore.Exhaust(1e6),
 			Setup: onLanes(1, func(x *traffic, l []*Producer[int]) []func() {
 				return []func(){func() { x.lane(l[0], 1, 1)(); l[0].Close() }, x.close, x.untilClosed}
 			}, (*traffic).closedRest)},

@@ -26,13 +26,13 @@ func pushes(size, producers, each, pops int) func() explore.Program {
 func TestExploreQueuePushes(t *testing.T) {
 	for _, c := range []explore.Config{
 		{Name: "queue-2x2", Title: "2 producers push 2 each beside a pop, segments of 2", Level: explore.Short, Search: explore.Exhaust(1e6), Setup: pushes(2, 2, 2, 1)},
-		{Name: "queue-2x2-pops", Title: "the same beside 2 pops", Level: explore.Full, Search: explore.Exhaust(5e7), Setup: pushes(2, 2, 2, 2)},
+		{Name: "queue-2x2-pops", Title: "2 producers push 2 each beside 2 pops, segments of 2", Level: explore.Usual, Search: explore.Exhaust(2e6), Setup: pushes(2, 2, 2, 2)},
 		{Name: "queue-2x1-ones", Title: "2 producers push 1 each beside 3 pops, segments of 1", Level: explore.Short, Search: explore.Exhaust(1e6), Setup: pushes(1, 2, 1, 3)},
-		{Name: "queue-2x2-ones", Title: "2 producers push 2 each beside 3 pops, segments of 1", Level: explore.Usual, Search: explore.Bound(3, 2e6), Setup: pushes(1, 2, 2, 3)},
-		{Name: "queue-2x2-ones-all", Title: "2 producers push 2 each beside a pop, segments of 1", Level: explore.Full, Search: explore.Exhaust(5e7), Setup: pushes(1, 2, 2, 1)},
+		{Name: "queue-2x2-ones", Title: "2 producers push 2 each beside 3 pops, segments of 1", Level: explore.Usual, Search: explore.Bound(2, 1e6), Setup: pushes(1, 2, 2, 3)},
+		{Name: "queue-2x2-ones-deep", Title: "2 producers push 2 each beside 3 pops, segments of 1", Level: explore.Full, Search: explore.Bound(3, 2e7), Setup: pushes(1, 2, 2, 3)},
 		{Name: "queue-3x1", Title: "3 producers push 1 each beside 2 pops, segments of 2", Level: explore.Usual, Search: explore.Exhaust(2e6), Setup: pushes(2, 3, 1, 2)},
 		{Name: "queue-3x2", Title: "3 producers push 2 each beside 3 pops, segments of 2", Level: explore.Usual, Search: explore.Bound(2, 1e6), Setup: pushes(2, 3, 2, 3)},
-		{Name: "queue-3x2-deep", Title: "the same", Level: explore.Full, Search: explore.Bound(3, 2e7), Setup: pushes(2, 3, 2, 3)},
+		{Name: "queue-3x2-deep", Title: "3 producers push 2 each beside 3 pops, segments of 2", Level: explore.Full, Search: explore.Bound(3, 2e7), Setup: pushes(2, 3, 2, 3)},
 		{Name: "queue-4x3", Title: "4 producers push 3 each beside 6 pops, segments of 2", Level: explore.Usual, Search: explore.Random(2e5, 1), Setup: pushes(2, 4, 3, 6)},
 	} {
 		explore.Run(t, c)
@@ -67,8 +67,8 @@ func reuse(pushers, pops int) func() explore.Program {
 func TestExploreQueueReuse(t *testing.T) {
 	for _, c := range []explore.Config{
 		{Name: "queue-reuse", Title: "2 producers push 1 each into kept segments", Level: explore.Short, Search: explore.Exhaust(1e6), Setup: reuse(2, 0)},
-		{Name: "queue-reuse-pop", Title: "the same beside a pop", Level: explore.Full, Search: explore.Exhaust(5e7), Setup: reuse(2, 1)},
-		{Name: "queue-reuse-pops", Title: "the same beside 2 pops", Level: explore.Usual, Search: explore.Bound(3, 2e6), Setup: reuse(2, 2)},
+		{Name: "queue-reuse-pop", Title: "2 producers push 1 each into kept segments beside a pop", Level: explore.Full, Search: explore.Exhaust(5e7), Setup: reuse(2, 1)},
+		{Name: "queue-reuse-pops", Title: "2 producers push 1 each into kept segments beside 2 pops", Level: explore.Usual, Search: explore.Bound(3, 2e6), Setup: reuse(2, 2)},
 		{Name: "queue-reuse-3", Title: "3 producers push 1 each into kept segments beside 2 pops", Level: explore.Usual, Search: explore.Bound(2, 1e6), Setup: reuse(3, 2)},
 	} {
 		explore.Run(t, c)
@@ -162,7 +162,7 @@ func TestExploreQueueClose(t *testing.T) {
 		{Name: "queue-close-twice", Title: "2 Closes against 2 pushes, segments of 2", Level: explore.Short, Search: explore.Exhaust(1e6), Setup: closing(2, 1, 2, 2, nil)},
 		{Name: "queue-close-wait", Title: "Close against 1 push and a consumer that waits until the end", Level: explore.Short, Search: explore.Exhaust(1e6), Setup: closing(2, 1, 1, 1, wait)},
 		{Name: "queue-close-wait-2", Title: "Close against 2 producers with 2 pushes and a consumer that waits until the end", Level: explore.Usual, Search: explore.Bound(2, 1e6), Setup: closing(2, 2, 2, 1, wait)},
-		{Name: "queue-close-wait-deep", Title: "the same", Level: explore.Full, Search: explore.Bound(3, 2e7), Setup: closing(2, 2, 2, 1, wait)},
+		{Name: "queue-close-wait-deep", Title: "Close against 2 producers with 1 push and a consumer that waits until the end", Level: explore.Full, Search: explore.Bound(3, 2e7), Setup: closing(2, 2, 1, 1, wait)},
 	} {
 		explore.Run(t, c)
 	}
@@ -201,7 +201,7 @@ func TestExploreQueuePark(t *testing.T) {
 		{Name: "queue-park", Title: "a consumer parks against 2 pushes", Level: explore.Short, Search: explore.Exhaust(1e6), Setup: parking(1, 2)},
 		{Name: "queue-park-2x1", Title: "a consumer parks against 2 producers", Level: explore.Short, Search: explore.Exhaust(1e6), Setup: parking(2, 1)},
 		{Name: "queue-park-2x2", Title: "a consumer parks against 2 producers with 2 pushes", Level: explore.Usual, Search: explore.Bound(2, 1e6), Setup: parking(2, 2)},
-		{Name: "queue-park-deep", Title: "the same", Level: explore.Full, Search: explore.Bound(3, 2e7), Setup: parking(2, 2)},
+		{Name: "queue-park-deep", Title: "a consumer parks against 2 producers with 2 pushes", Level: explore.Full, Search: explore.Bound(3, 2e7), Setup: parking(2, 2)},
 		{Name: "queue-park-context", Title: "a push, then the end of the context, against Wait", Level: explore.Short, Search: explore.Exhaust(1e6), Setup: func() explore.Program {
 			x := newTraffic()
 			ctx := explore.NewContext()

@@ -103,8 +103,8 @@ func TestExploreReady(t *testing.T) {
 		{Name: "ready-2x2", Title: "2 goroutines mark one thing twice beside a drain", Level: explore.Usual, Search: explore.Exhaust(3e6), Setup: notices(1, 2, 2, 1)},
 		{Name: "ready-3x1", Title: "3 goroutines mark one thing beside 2 drains", Level: explore.Usual, Search: explore.Exhaust(3e6), Setup: notices(1, 3, 1, 2)},
 		{Name: "ready-two-things", Title: "2 goroutines mark a thing each, twice, beside a drain", Level: explore.Usual, Search: explore.Exhaust(3e6), Setup: notices(2, 2, 2, 1)},
-		{Name: "ready-stalled", Title: "2 goroutines mark a thing each, which others are stalled in the middle of marking, beside 2 drains", Level: explore.Short, Search: explore.Exhaust(1e6), Setup: stalledNotices(2, 1)},
-		{Name: "ready-stalled-2", Title: "the same with 2 marks each", Level: explore.Usual, Search: explore.Exhaust(3e6), Setup: stalledNotices(2, 2)},
+		{Name: "ready-stalled", Title: "2 goroutines mark a thing each that another is stalled in the middle of marking, beside 2 drains", Level: explore.Short, Search: explore.Exhaust(1e6), Setup: stalledNotices(2, 1)},
+		{Name: "ready-stalled-2", Title: "2 goroutines mark twice a thing each that another is stalled in the middle of marking, beside 2 drains", Level: explore.Usual, Search: explore.Exhaust(3e6), Setup: stalledNotices(2, 2)},
 		{Name: "ready-3x2", Title: "3 goroutines mark one thing twice beside 2 drains", Level: explore.Full, Search: explore.Bound(3, 2e7), Setup: notices(1, 3, 2, 2)},
 	} {
 		explore.Run(t, c)

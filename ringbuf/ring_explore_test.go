@@ -139,8 +139,8 @@ func TestExploreRing(t *testing.T) {
 	for _, c := range []explore.Config{
 		{Name: "ring-2x1", Title: "capacity 1: 2 writers append 1 each beside a page", Level: explore.Short, Search: explore.Exhaust(1e6), Setup: laps(1, 2, 1, 1, 1)},
 		{Name: "ring-2x2", Title: "capacity 2: 2 writers append 2 each beside a page of 1", Level: explore.Short, Search: explore.Exhaust(1e6), Setup: laps(2, 2, 2, 1, 1)},
-		{Name: "ring-2x2-page", Title: "the same beside a page of 2", Level: explore.Usual, Search: explore.Exhaust(3e6), Setup: laps(2, 2, 2, 1, 2)},
-		{Name: "ring-2x2-pages", Title: "the same beside 2 pages of 2", Level: explore.Usual, Search: explore.Exhaust(3e6), Setup: laps(2, 2, 2, 2, 2)},
+		{Name: "ring-2x2-page", Title: "capacity 2: 2 writers append 2 each beside a page of 2", Level: explore.Usual, Search: explore.Exhaust(3e6), Setup: laps(2, 2, 2, 1, 2)},
+		{Name: "ring-2x2-pages", Title: "capacity 2: 2 writers append 2 each beside 2 pages of 2", Level: explore.Usual, Search: explore.Exhaust(3e6), Setup: laps(2, 2, 2, 2, 2)},
 		{Name: "ring-one", Title: "capacity 1: 2 writers append 2 each beside a page", Level: explore.Usual, Search: explore.Bound(3, 2e6), Setup: laps(1, 2, 2, 1, 1)},
 		{Name: "ring-3x1", Title: "capacity 1: 3 writers append 1 each beside a page", Level: explore.Usual, Search: explore.Bound(3, 2e6), Setup: laps(1, 3, 1, 1, 1)},
 		{Name: "ring-2x3", Title: "capacity 2: 2 writers append 3 each beside 2 pages of 2", Level: explore.Usual, Search: explore.Bound(3, 2e6), Setup: laps(2, 2, 3, 2, 2)},

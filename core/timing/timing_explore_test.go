@@ -86,7 +86,7 @@ func TestExploreBind(t *testing.T) {
 	}
 	for _, c := range []explore.Config{
 		{Name: "ledger-bind", Title: "2 writers of different processes record first, beside a page", Level: explore.Short, Search: explore.Exhaust(1e6), Setup: bind(2, 1)},
-		{Name: "ledger-bind-2", Title: "the same with 2 records each", Level: explore.Usual, Search: explore.Exhaust(3e6), Setup: bind(2, 2)},
+		{Name: "ledger-bind-2", Title: "2 writers of different processes record first, 2 records each, beside a page", Level: explore.Usual, Search: explore.Exhaust(3e6), Setup: bind(2, 2)},
 		{Name: "ledger-bind-3", Title: "3 writers of different processes record first, beside a page", Level: explore.Usual, Search: explore.Exhaust(3e6), Setup: bind(3, 1)},
 	} {
 		explore.Run(t, c)

@@ -41,8 +41,9 @@ var broken = map[string]struct {
 	"a wake-up is lost": {"deadlock: thread b stands before park", func() Program { return wakeUp(false) }},
 	"locks in two orders": {"deadlock: ", func() Program {
 		var x, y Mutex
+		var c Cell[bool]
 		both := func(x, y *Mutex) func() {
-			return func() { x.Lock(); y.Lock(); y.Unlock(); x.Unlock() }
+			return func() { x.Lock(); y.Lock(); c.Store(true); y.Unlock(); x.Unlock() }
 		}
 		return Program{Threads: []func(){both(&x, &y), both(&y, &x)}}
 	}},
@@ -281,7 +282,8 @@ func TestAnAbandonedThreadUnwinds(t *testing.T) {
 		}
 		return Program{Threads: []func(){body, body, body}}
 	}
-	result := Exhaust(100000).Explore(setup)
+	var result Result
+	result.walk(sleepOnly(), 100000, setup) // which gives more executions up
 	if result.Failure != "" || result.Abandoned == 0 || aborted == 0 || unwound != 3*result.Executions {
 		t.Errorf("%+v, unwound %d, aborted %d", result, unwound, aborted)
 	}
