@@ -347,7 +347,7 @@ func TestExploreWaitIdle(t *testing.T) {
 		{Name: "idle-release", Title: "WaitIdle against 2 Releases", Level: explore.Short, Search: explore.Exhaust(1e6), Setup: idle(func(x *pipeline, first, second Ack) []func() {
 			return []func(){func() { first.Release(); second.Release() }}
 		}, 2)},
-		{Name: "idle-take", Title: "WaitIdle against 2 goroutines that release, and a take", Level: explore.Usual, Search: explore.Bound(3, 2e6), Setup: idle(func(x *pipeline, first, second Ack) []func() {
+		{Name: "idle-take", Title: "WaitIdle against 2 goroutines that release, and a take", Level: explore.Usual, Search: explore.Bound(2, 1e6), Setup: idle(func(x *pipeline, first, second Ack) []func() {
 			return []func(){first.Release, second.Release, x.take}
 		}, 2)},
 		{Name: "idle-revoke", Title: "WaitIdle against a Revoke", Level: explore.Short, Search: explore.Exhaust(1e6), Setup: func() explore.Program {

@@ -50,7 +50,10 @@
 // in the same order of choices, and that is checked: no maps that are iterated,
 // no clocks that decide, no pools, no goroutines, no globals.
 //
-// A compare-and-swap that would fail counts as a load. Pause parks a thread
+// Exhaust goes through a tree with sleep sets and source sets: it makes an
+// order anew only where two operations depended on each other and nothing
+// between them ordered them. A compare-and-swap that would fail counts as a
+// load. Pause parks a thread
 // until something it has read changes, so that a waiting loop is one step and
 // not endlessly many.
 //
