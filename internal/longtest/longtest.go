@@ -18,8 +18,8 @@ import (
 	"time"
 )
 
-// stages is in how many parts a long run is cut. Memory is looked at after each.
-const stages = 10
+// A run is cut into this many parts. Memory is looked at after each.
+const longStages, shortStages = 10, 3
 
 // asked returns what LONG_OPERATIONS says, 0 if it is not set.
 func asked(t testing.TB) int {
@@ -28,8 +28,8 @@ func asked(t testing.TB) int {
 		return 0
 	}
 	n, err := strconv.Atoi(text)
-	if err != nil || n < stages {
-		t.Fatalf("longtest: LONG_OPERATIONS is %q, legal is a number from %d on", text, stages)
+	if err != nil || n < longStages {
+		t.Fatalf("longtest: LONG_OPERATIONS is %q, legal is a number from %d on", text, longStages)
 	}
 	return n
 }
@@ -53,9 +53,9 @@ func Settings(t *testing.T, f func(t *testing.T)) {
 // running. Flat fails if a stage leaves more than slack bytes beyond what the
 // first one left. keep is what must stay alive meanwhile.
 func Flat(t testing.TB, usual int, slack int64, keep any, work func(n int)) {
-	total, long := usual, false
+	total, stages, long := usual, shortStages, false
 	if n := asked(t); n > 0 {
-		total, long = n, true
+		total, stages, long = n, longStages, true
 	} else if testing.Short() {
 		total = max(usual/10, stages)
 	}
