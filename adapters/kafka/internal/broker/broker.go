@@ -39,8 +39,12 @@ const (
 	lockName = "lock"
 	// runningName exists while a broker runs, and after one that was killed.
 	runningName = "running"
-	// minSession lets a group forget a dead member soon.
-	minSession = time.Second
+	// minSession lets a group forget a dead member soon. Members of KIP-848
+	// groups have no say in it: for them it is kip848Session, in milliseconds,
+	// with a heartbeat every kip848Heartbeat.
+	minSession      = time.Second
+	kip848Session   = "3000"
+	kip848Heartbeat = "500"
 	// segmentBytes bounds a log file, and so what loading one of them takes.
 	segmentBytes = "16777216"
 )
@@ -103,7 +107,11 @@ func (b *Broker) options(log *slog.Logger) []kfake.Opt {
 		kfake.NumBrokers(1),
 		kfake.DataDir(b.dir),
 		kfake.GroupMinSessionTimeout(minSession),
-		kfake.BrokerConfigs(map[string]string{"log.segment.bytes": segmentBytes}),
+		kfake.BrokerConfigs(map[string]string{
+			"log.segment.bytes":                    segmentBytes,
+			"group.consumer.session.timeout.ms":    kip848Session,
+			"group.consumer.heartbeat.interval.ms": kip848Heartbeat,
+		}),
 		kfake.WithLogger(warnings{log}),
 	}
 }
