@@ -67,7 +67,6 @@ func reuse(pushers, pops int) func() explore.Program {
 func TestExploreQueueReuse(t *testing.T) {
 	for _, c := range []explore.Config{
 		{Name: "queue-reuse", Title: "2 producers push 1 each into kept segments", Level: explore.Short, Search: explore.Exhaust(1e6), Setup: reuse(2, 0)},
-		{Name: "queue-reuse-pop", Title: "2 producers push 1 each into kept segments beside a pop", Level: explore.Full, Search: explore.Exhaust(5e7), Setup: reuse(2, 1)},
 		{Name: "queue-reuse-pops", Title: "2 producers push 1 each into kept segments beside 2 pops", Level: explore.Usual, Search: explore.Bound(3, 2e6), Setup: reuse(2, 2)},
 		{Name: "queue-reuse-3", Title: "3 producers push 1 each into kept segments beside 2 pops", Level: explore.Usual, Search: explore.Bound(2, 1e6), Setup: reuse(3, 2)},
 	} {

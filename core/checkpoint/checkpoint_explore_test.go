@@ -343,13 +343,15 @@ func TestExploreWaitIdle(t *testing.T) {
 			}), Check: func() error { return x.end(applied, 2-applied, 0) }}
 		}
 	}
+	releasesAndTake := func(x *pipeline, first, second Ack) []func() {
+		return []func(){first.Release, second.Release, x.take}
+	}
 	for _, c := range []explore.Config{
 		{Name: "idle-release", Title: "WaitIdle against 2 Releases", Level: explore.Short, Search: explore.Exhaust(1e6), Setup: idle(func(x *pipeline, first, second Ack) []func() {
 			return []func(){func() { first.Release(); second.Release() }}
 		}, 2)},
-		{Name: "idle-take", Title: "WaitIdle against 2 goroutines that release, and a take", Level: explore.Usual, Search: explore.Bound(2, 1e6), Setup: idle(func(x *pipeline, first, second Ack) []func() {
-			return []func(){first.Release, second.Release, x.take}
-		}, 2)},
+		{Name: "idle-take", Title: "WaitIdle against 2 goroutines that release, and a take", Level: explore.Usual, Search: explore.Bound(2, 1e6), Setup: idle(releasesAndTake, 2)},
+		{Name: "idle-take-deep", Title: "WaitIdle against 2 goroutines that release, and a take", Level: explore.Full, Search: explore.Bound(3, 2e7), Setup: idle(releasesAndTake, 2)},
 		{Name: "idle-revoke", Title: "WaitIdle against a Revoke", Level: explore.Short, Search: explore.Exhaust(1e6), Setup: func() explore.Program {
 			x := newPipeline(0)
 			x.issue(0, 9)

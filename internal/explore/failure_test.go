@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"regexp"
 	"runtime"
 	"slices"
@@ -234,6 +235,14 @@ func TestAProgramThatIsNotDeterministicIsAnError(t *testing.T) {
 	}
 }
 
+func TestStateOfAnEarlierExecutionIsRefused(t *testing.T) {
+	var c Cell[bool]
+	store := func() { c.Store(true) }
+	if result := Exhaust(1000).Explore(func() Program { return Program{Threads: []func(){store, store}} }); !strings.HasPrefix(result.Failure, "an object is left") {
+		t.Errorf("%+v", result)
+	}
+}
+
 func TestASearchThatIsNotFinishedIsAFailure(t *testing.T) {
 	setup := broken["locks in two orders"].setup
 	right := func() Program { return wakeUp(true) }
@@ -307,6 +316,59 @@ func TestSchedulesAreReadAsWritten(t *testing.T) {
 	if failure, _, _ := Repeat("a9", func() Program { return wakeUp(true) }); !strings.Contains(failure, "does not fit") {
 		t.Errorf("a schedule that does not fit: %q", failure)
 	}
+}
+
+// The orders of recorded operations that an exhaustive search sees are those
+// that all executions have.
+func TestHistoriesLoseNoOrder(t *testing.T) {
+	for _, shared := range []bool{false, true} {
+		var want map[string]bool
+		for i, d := range []*tree{newTree(100), sleepOnly(), newTree(-1)} {
+			got := map[string]bool{}
+			var result Result
+			result.walk(d, 1e6, func() Program { return recordedToy(shared, got) })
+			if i == 0 {
+				want = got
+			}
+			if result.Failure != "" || !maps.Equal(got, want) {
+				t.Errorf("shared %v, search %d: %d orders, want %d (%s)", shared, i, len(got), len(want), result.Failure)
+			}
+		}
+		if len(want) < 20 {
+			t.Errorf("shared %v: only %d orders", shared, len(want))
+		}
+	}
+}
+
+// recordedToy is three threads with four recorded operations on one location or
+// on one each. It notes in orders which ended before which began.
+func recordedToy(shared bool, orders map[string]bool) Program {
+	h := new(History)
+	var words [3]Word[uint32]
+	thread := func(id, n int) func() {
+		return func() {
+			for range n {
+				h.Do(id, func() any {
+					if shared {
+						return words[0].Add(1)
+					}
+					return words[id].Add(1)
+				})
+			}
+		}
+	}
+	return Program{Threads: []func(){thread(0, 2), thread(1, 1), thread(2, 1)}, Check: func() error {
+		slices.SortStableFunc(h.Made, func(a, b Operation) int { return a.Thread - b.Thread })
+		order := ""
+		for _, a := range h.Made {
+			for _, b := range h.Made {
+				order += fmt.Sprint(a.Return < b.Call, " ")
+			}
+			order += fmt.Sprint(a.Output, ";")
+		}
+		orders[order] = true
+		return nil
+	}}
 }
 
 func TestHistoriesTellOrdersApart(t *testing.T) {

@@ -215,6 +215,9 @@ func (r *run) choose() int {
 		return -1
 	}
 	next := r.policy.pick(r, enabled)
+	if r.failed != "" {
+		return -1
+	}
 	if next >= 0 {
 		r.schedule = append(r.schedule, uint8(next))
 		r.last = next

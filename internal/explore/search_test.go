@@ -116,6 +116,7 @@ func TestBrokenRelationsAreCaught(t *testing.T) {
 	pair := func(a, b *op, x, y kind) bool {
 		return a.kind == x && b.kind == y || a.kind == y && b.kind == x
 	}
+	programs := toys(20000)
 	for name, broken := range map[string]relation{
 		"nothing depends on anything": func(a, b *op) bool { return false },
 		"stores commute":              func(a, b *op) bool { return !pair(a, b, opStore, opStore) && dependent(a, b) },
@@ -131,7 +132,7 @@ func TestBrokenRelationsAreCaught(t *testing.T) {
 		"a park sees no context":     func(a, b *op) bool { return a.obj == b.obj && dependent(a, b) },
 	} {
 		caught := false
-		for _, p := range toys(60000) {
+		for _, p := range programs {
 			d := newTree(-1)
 			d.dependent = broken
 			if got, _, _ := finals(t, p, d, unlimited); !maps.Equal(got, naive(p)) {
@@ -141,6 +142,25 @@ func TestBrokenRelationsAreCaught(t *testing.T) {
 		}
 		if !caught {
 			t.Errorf("%s: every final state was reached all the same", name)
+		}
+	}
+}
+
+// So must a search that takes some writes for reads when it looks for races.
+func TestBrokenRacesAreCaught(t *testing.T) {
+	programs := toys(20000)
+	for _, k := range []kind{opStore, opUpdate, opCompare, opLock, opTryPark} {
+		caught := false
+		for _, p := range programs {
+			d := newTree(-1)
+			d.writes = func(o *op) bool { return o.kind != k && o.writes() }
+			if got, _, _ := finals(t, p, d, unlimited); !maps.Equal(got, naive(p)) {
+				caught = true
+				break
+			}
+		}
+		if !caught {
+			t.Errorf("%v taken for a read: every final state was reached all the same", k)
 		}
 	}
 }

@@ -25,11 +25,13 @@ type event struct {
 // trace is what the present execution did to an object, as places in the list
 // of events.
 type trace struct {
-	write int             // the last write, -1 if there is none
-	reads [MaxThreads]int // each thread's last read since, or last call of a history
-	has   set             // threads with a read
-	ends  [MaxThreads]int // each thread's last return of a history
-	ended set             // threads with a return
+	of        *Object
+	execution int
+	write     int             // the last write, -1 if there is none
+	reads     [MaxThreads]int // each thread's last read since, or last call of a history
+	has       set             // threads with a read
+	ends      [MaxThreads]int // each thread's last return of a history
+	ended     set             // threads with a return
 }
 
 // sources finds the races of executions.
@@ -38,23 +40,32 @@ type sources struct {
 	now    [MaxThreads]clock // of each thread's last event
 	traces []*trace          // in use again in each execution
 	used   int
+	number int   // of the execution
+	stale  bool  // an object was met that an earlier execution has used
 	before []int // what the operation at hand depends on
 }
 
 func (s *sources) reset() {
 	s.events, s.used = s.events[:0], 0
+	s.number++
 	s.now = [MaxThreads]clock{}
 }
 
+// of returns the trace of an object. State that is not made anew by Setup would
+// take executions for others, so it is noted.
 func (s *sources) of(o *Object) *trace {
-	if o.trace == nil {
-		if s.used == len(s.traces) {
-			s.traces = append(s.traces, new(trace))
+	if o.trace != nil {
+		if o.trace.of == o && o.trace.execution == s.number {
+			return o.trace
 		}
-		o.trace = s.traces[s.used]
-		s.used++
-		*o.trace = trace{write: -1}
+		s.stale = true
 	}
+	if s.used == len(s.traces) {
+		s.traces = append(s.traces, new(trace))
+	}
+	o.trace = s.traces[s.used]
+	s.used++
+	*o.trace = trace{of: o, execution: s.number, write: -1}
 	return o.trace
 }
 

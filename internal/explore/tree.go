@@ -95,6 +95,9 @@ func (d *tree) descend(r *run, n *node, fresh bool) {
 	if !d.all {
 		d.happen(r, n.chosen, fresh)
 	}
+	if d.stale {
+		r.fail("an object is left from an earlier execution: Setup must make all state anew")
+	}
 	if !fresh {
 		return
 	}
