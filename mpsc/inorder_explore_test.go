@@ -136,6 +136,15 @@ func TestExploreInOrder(t *testing.T) {
 				func() { x.collect(); x.take() },
 			}, Check: func() error { x.r[nearReuse].Release(); return x.end(nearReuse+2, -1) }}
 		}},
+		{Name: "inorder-reuse-2", Title: "Reserve into a segment that is used again, 2 goroutines with a late and a due Release, Collect and Take", Level: explore.Usual, Search: explore.Exhaust(3e6), Setup: func() explore.Program {
+			x := newOrder(nearReuse, 2)
+			return explore.Program{Threads: []func(){
+				func() { x.reserve(2); x.r[nearReuse+1].Release() },
+				func() { x.late(64); x.r[nearReuse-2].Release() },
+				func() { x.r[nearReuse-1].Release() },
+				func() { x.collect(); x.take() },
+			}, Check: func() error { x.r[nearReuse].Release(); return x.end(nearReuse+2, -1) }}
+		}},
 		{Name: "inorder-return", Title: "Take that returns a segment beside Reserve that needs one, and a late Release", Level: explore.Short, Search: explore.Exhaust(1e6), Setup: func() explore.Program {
 			x := newOrder(nearReuse+1, 1)
 			x.r[nearReuse].Release()
