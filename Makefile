@@ -34,7 +34,7 @@ demo: ## a pipeline from an input file through Kafka (INPUT, BROKERS, GROUP, DAT
 # The steps of "make test". With make -k a step runs even after a failure in
 # an earlier one.
 .PHONY: test
-test: lint test-cross test-unit test-race test-386 test-fuzz test-bench ## runs everything below that is called lint or test-, but test-broker
+test: lint test-cross test-unit test-race test-386 test-explore test-fuzz test-bench ## runs everything below that is called lint or test-, but test-broker
 
 .PHONY: lint
 lint: lint-format lint-vet lint-static lint-tidy ## every check that runs no code
@@ -81,6 +81,31 @@ test-cross: test-arm test-arm64 ## vet and build for arm and arm64
 .PHONY: test-arm test-arm64
 test-arm test-arm64: test-%: ## vet and build for this platform
 	@tools/in $* "$(MODULES)" env GOARCH=$* sh -c '$(GO) vet ./... && $(GO) build ./...'
+
+# The packages whose shared memory is explored. They are tested side by side, one
+# processor each.
+EXPLORED := ./mpsc ./ringbuf ./core/checkpoint ./core/timing
+EXPLORE = $(GO) test -tags explore -run '^TestExplore' -count=1 -vet=off -timeout 6h $(EXPLORED)
+EXPLORE_RESULTS := $(CURDIR)/internal/explore/results.txt
+
+.PHONY: test-explore
+test-explore: ## small programs over the lock-free packages, in every order of their shared operations
+	@tools/in explore . env TIDEMARK_EXPLORE=short sh -c "$(GO) vet -tags explore $(EXPLORED) ./internal/explore/... && $(EXPLORE)"
+
+.PHONY: explore
+explore: ## the same with larger programs, and with known bugs that must be found (two minutes)
+	@tools/in explore . env TIDEMARK_EXPLORE=usual $(EXPLORE)
+	@tools/in mutants . $(GO) test -tags explore -run '^TestEveryMutantIsFound$$' -parallel 2 -count=1 -vet=off -timeout 1h ./internal/explore/mutants
+
+.PHONY: explore-full
+explore-full: ## the same as make explore with programs that take longer
+	@tools/in explore . env TIDEMARK_EXPLORE=full $(EXPLORE)
+
+.PHONY: explore-docs
+explore-docs: ## make explore-full, and writes its table in docs/TESTING.md
+	@rm -f $(EXPLORE_RESULTS)
+	@tools/in explore . env TIDEMARK_EXPLORE=full TIDEMARK_EXPLORE_RESULTS=$(EXPLORE_RESULTS) $(EXPLORE) -p 1
+	@$(GO) run ./internal/explore/table
 
 .PHONY: test-fuzz
 test-fuzz: ## a short run of every fuzz target

@@ -223,6 +223,65 @@ func TestExploreRebalance(t *testing.T) {
 				return nil
 			}}
 		}},
+		{Name: "checkpoint-fence", Title: "a fence, then IssueAfter and Release, against Revoke and return of the partition, and a take", Level: explore.Short, Search: explore.Exhaust(1e6), Setup: func() explore.Program {
+			x := newPipeline(0)
+			return explore.Program{Threads: []func(){
+				func() {
+					x.c.Revoke(0)
+					if err := x.c.ExtendEpoch(0); err != nil {
+						explore.Fail("%v", err)
+					}
+				},
+				func() {
+					f := x.issuer.Fence()
+					ack, err := x.issuer.IssueAfter(f, 0, 9)
+					if err != nil {
+						explore.Fail("%v", err)
+					}
+					if at := ack.cell.Owner().admission; ack.Tracked() && at > f.admissions {
+						explore.Fail("a batch from before admission %d is tracked in it, its fence is %d", at, f.admissions)
+					}
+					ack.Release()
+				},
+				x.take,
+			}, Check: func() error {
+				x.take()
+				if x.c.Pending(0) != 0 || x.stats.Duplicates != 0 {
+					return fmt.Errorf("%d pending, drained %+v", x.c.Pending(0), x.stats)
+				}
+				return nil
+			}}
+		}},
+		{Name: "checkpoint-last-take", Title: "RevokeAndTake against 2 Releases and a take", Level: explore.Short, Search: explore.Exhaust(1e6), Setup: func() explore.Program {
+			x := newPipeline(0)
+			first, second := x.issue(0, 9), x.issue(0, 19)
+			var gone atomics.Bool
+			return explore.Program{Threads: []func(){
+				func() {
+					list := x.c.RevokeAndTake(0)
+					if gone.Store(true); len(list) != 1 {
+						explore.Fail("revoked %v", list)
+					}
+					r := list[0]
+					if left := r.Pending + r.Delivered + r.Failed; r.Watermark.Offset != int64(10*(2-left)) || r.Failed != 0 {
+						explore.Fail("the revocation says %+v", r)
+					}
+				},
+				func() { second.Release(); first.Release() },
+				func() {
+					before := gone.Load()
+					if x.take(); before && len(x.marks) > 0 {
+						explore.Fail("the watermark moved after the partition was revoked: %v", x.marks)
+					}
+				},
+			}, Check: func() error {
+				x.take()
+				if all := x.stats.Applied + x.stats.StaleEpoch; x.stats.Applied > 2 || all < 2 || x.stats.Duplicates != 0 {
+					return fmt.Errorf("drained %+v", x.stats)
+				}
+				return nil
+			}}
+		}},
 		{Name: "checkpoint-owner", Title: "2 issuers issue the same partition beside ExtendEpoch of it", Level: explore.Short, Search: explore.Exhaust(1e6), Setup: func() explore.Program {
 			x := newPipeline(1)
 			other := x.c.Issuer()

@@ -109,6 +109,12 @@ var list = []mutant{
 	{"a revoked partition keeps its lane", "core/checkpoint/revoke.go", []string{
 		"			if l.tracked {\n				lanes = append(lanes, l)\n			}\n", "			lanes = append(lanes, l)\n",
 	}, "TestExploreRebalance", ""},
+	{"a batch from before an admission is tracked in it", "core/checkpoint/issuer.go", []string{
+		"	if l == nil || l.admission > f.admissions {\n", "	if l == nil {\n",
+	}, "TestExploreRebalance", "a batch from before admission"},
+	{"the last take of a revocation does not drain", "core/checkpoint/revoke.go", []string{
+		"	c.carry()\n	var gone []Revocation\n", "	var gone []Revocation\n",
+	}, "TestExploreRebalance", ""},
 	{"a partition takes every issuer", "core/checkpoint/issuer.go", []string{
 		"	if l.owner.Load() != i && !l.owner.CompareAndSwap(nil, i) {", "	if o := l.owner.Load(); o != i && o == nil {\n		l.owner.Store(i)\n	} else if o != i {",
 	}, "TestExploreRebalance", ""},
