@@ -177,11 +177,17 @@ func (c *crew) part() error {
 			time.Sleep(time.Second)
 			return fmt.Errorf("chaos: member %d does not leave:\n%s", p.number, p.errors.tail(20_000))
 		}
-		if !p.State().Success() {
+		if !left(p) {
 			return fmt.Errorf("chaos: member %d left with %v\n%s", p.number, p.State(), p.errors.tail(4000))
 		}
 	}
 	return nil
+}
+
+// left: the member ended as it should, or before it was ready to.
+func left(p *process) bool {
+	status, ok := p.State().Sys().(syscall.WaitStatus)
+	return p.State().Success() || ok && status.Signaled() && status.Signal() == syscall.SIGTERM
 }
 
 func (c *crew) tails() (text string) {
