@@ -4,7 +4,7 @@ GO ?= go
 
 # Every module of the repository, and those whose tests run in each kind of
 # test. The tools module holds no package of its own.
-MODULES := . adapters/kafka bench/peers
+MODULES := . adapters/kafka adapters/prometheus bench/peers
 
 # Which fuzz targets to run. How often is FUZZTIME, a count of executions and
 # not a duration, because Go up to 1.26 can report the end of a duration as a
