@@ -3,8 +3,8 @@
 //	with-broker [-jars directory] [-addr host:port] [command argument...]
 //
 // The command finds the broker's address in the environment variable
-// TIDEMARK_TEST_BROKERS. When it has ended, the broker is stopped and its data
-// removed; the exit code is the command's. Ctrl-C is passed on to the command and
+// TIDEMARK_TEST_BROKERS, and leaves its temporary files with the broker's. When it
+// has ended, the broker is stopped and its data removed; the exit code is the command's. Ctrl-C is passed on to the command and
 // to what it started, and the broker stops after them. Without a command, the broker runs until Ctrl-C.
 package main
 
@@ -118,7 +118,7 @@ func serve(b *realbroker.Broker, signals <-chan os.Signal) int {
 func command(args []string, b *realbroker.Broker, signals <-chan os.Signal) (int, error) {
 	cmd := exec.Command(args[0], args[1:]...)
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
-	cmd.Env = append(os.Environ(), addrVariable+"="+b.Addr())
+	cmd.Env = append(os.Environ(), addrVariable+"="+b.Addr(), "TMPDIR="+b.TempDir())
 	p, err := process.Start(cmd)
 	if err != nil {
 		return exitFailed, fmt.Errorf("starting %s: %w", strings.Join(args, " "), err)

@@ -30,6 +30,7 @@ func Start(cmd *exec.Cmd) (*Process, error) {
 		started <- err
 		if err == nil {
 			_ = cmd.Wait() // State says how it ended
+			p.sweep()
 			close(p.done)
 		}
 	}()
@@ -39,7 +40,8 @@ func Start(cmd *exec.Cmd) (*Process, error) {
 // Pid is the process id.
 func (p *Process) Pid() int { return p.cmd.Process.Pid }
 
-// Done is closed when the process has ended.
+// Done is closed when the process has ended, and with it, on Linux, what it
+// started and left behind.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
 // State says how the process ended, once Done is closed.

@@ -18,3 +18,7 @@ func (p *Process) Signal(sig syscall.Signal) {
 		_ = syscall.Kill(-p.Pid(), sig) // it may be ending just now
 	}
 }
+
+// sweep ends what is left of the process group. As long as something is, the
+// number stands for nothing else.
+func (p *Process) sweep() { _ = syscall.Kill(-p.Pid(), syscall.SIGKILL) }

@@ -40,6 +40,15 @@ func family(t *testing.T) (p *process.Process, child int) {
 	return p, child
 }
 
+func TestWhatTheProcessLeavesBehindEndsWithIt(t *testing.T) {
+	p, child := family(t)
+	if err := syscall.Kill(p.Pid(), syscall.SIGKILL); err != nil { // the shell alone
+		t.Fatal(err)
+	}
+	<-p.Done()
+	gone(t, child)
+}
+
 func TestASignalReachesWhatTheProcessStarted(t *testing.T) {
 	p, child := family(t)
 	p.Signal(syscall.SIGKILL)
@@ -47,14 +56,19 @@ func TestASignalReachesWhatTheProcessStarted(t *testing.T) {
 	if got := p.State().Sys().(syscall.WaitStatus).Signal(); got != syscall.SIGKILL {
 		t.Fatalf("ended by %v, want SIGKILL", got)
 	}
-	// Nobody waits for an orphan in a container without an init; it is a
-	// zombie at most.
-	for deadline := time.Now().Add(10 * time.Second); alive(child); time.Sleep(time.Millisecond) {
+	gone(t, child)
+	p.Signal(syscall.SIGTERM) // after the end it is nothing, and no error
+}
+
+// gone waits for the end of a process. Nobody waits for an orphan in a
+// container without an init; it is a zombie at most.
+func gone(t *testing.T, pid int) {
+	t.Helper()
+	for deadline := time.Now().Add(10 * time.Second); alive(pid); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("what the process started lives on")
 		}
 	}
-	p.Signal(syscall.SIGTERM) // after the end it is nothing, and no error
 }
 
 func alive(pid int) bool {

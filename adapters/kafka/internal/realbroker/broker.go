@@ -178,6 +178,9 @@ func (b *Broker) Log() string {
 	return string(text)
 }
 
+// TempDir is a directory that is removed with the broker's data.
+func (b *Broker) TempDir() string { return b.dir }
+
 // Stop ends the broker, by its process id, and removes its data.
 func (b *Broker) Stop() error {
 	if b.proc != nil {
