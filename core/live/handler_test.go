@@ -69,7 +69,7 @@ func TestWhatIsMissingIsNull(t *testing.T) {
 		return current.Snapshot(n)
 	}})
 	for name, h := range map[string]http.Handler{"no sources": live.Handler(live.Config{}), "no checkpointer yet": late} {
-		if s := state(t, h, ""); s.Checkpointer != nil || s.Barriers != nil || s.Version != live.Version || s.Title != "Tidemark" || s.Instance == "" {
+		if s := state(t, h, ""); s.Checkpointer != nil || s.Barriers != nil || s.Version != live.Version || s.Title != "Tidemark" || s.Instance == "" || s.HeldBackAfter != live.DefaultHeldBackAfter {
 			t.Errorf("%s: %+v", name, s)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -27,7 +28,14 @@ type Config struct {
 	Name func(checkpoint.PartitionID) string
 	// Ledger has the barriers.
 	Ledger *timing.Ledger
+	// HeldBackAfter is how long a batch may hold a partition back before the
+	// page marks it: something longer than batches usually take. The default
+	// is DefaultHeldBackAfter. A failed batch is marked at once.
+	HeldBackAfter time.Duration
 }
+
+// DefaultHeldBackAfter is what Config.HeldBackAfter is if it is not above 0.
+const DefaultHeldBackAfter = 2 * time.Second
 
 const (
 	// DefaultPartitions is how many partitions an answer has at most, unless
@@ -51,6 +59,9 @@ type handler struct {
 func Handler(cfg Config) http.Handler {
 	if cfg.Title == "" {
 		cfg.Title = "Tidemark"
+	}
+	if cfg.HeldBackAfter <= 0 {
+		cfg.HeldBackAfter = DefaultHeldBackAfter
 	}
 	return &handler{cfg: cfg, instance: uuid.NewString(), page: pageOf(cfg.Title)}
 }

@@ -17,10 +17,11 @@ type State struct {
 	Version int `json:"version"` // see Version
 	// Instance is new with each Handler, so it tells one process from the
 	// next.
-	Instance     string        `json:"instance"`
-	Title        string        `json:"title"`        // of the page
-	Checkpointer *Checkpointer `json:"checkpointer"` // null if there is none
-	Barriers     *Barriers     `json:"barriers"`     // null without a ledger
+	Instance      string        `json:"instance"`
+	Title         string        `json:"title"`           // Config.Title
+	HeldBackAfter time.Duration `json:"heldBackAfterNs"` // Config.HeldBackAfter
+	Checkpointer  *Checkpointer `json:"checkpointer"`    // null if there is none
+	Barriers      *Barriers     `json:"barriers"`        // null without a ledger
 }
 
 // Checkpointer is a Snapshot whose partitions have names and ages.
@@ -40,7 +41,7 @@ type Partition struct {
 
 // state makes the answer to a query.
 func (h *handler) state(q query) State {
-	s := State{Version: Version, Instance: h.instance, Title: h.cfg.Title}
+	s := State{Version: Version, Instance: h.instance, Title: h.cfg.Title, HeldBackAfter: h.cfg.HeldBackAfter}
 	if h.cfg.Snapshot != nil {
 		s.Checkpointer = h.checkpointer(h.cfg.Snapshot(q.n))
 	}

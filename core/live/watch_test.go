@@ -54,7 +54,7 @@ func TestPageInABrowser(t *testing.T) {
 	t.Run("filters and details", p.filters)
 	e := start(t, 60, time.Time{})
 	l := newLedger(t, 64)
-	moving.set(live.Handler(live.Config{Title: "orders", Snapshot: e.Snapshot, Name: topicName, Ledger: l}))
+	moving.set(live.Handler(live.Config{Title: "orders", Snapshot: e.Snapshot, Name: topicName, Ledger: l, HeldBackAfter: 3 * time.Second}))
 	t.Run("a stall is seen within two seconds", func(t *testing.T) { p.sees(t, e) })
 	t.Run("an open barrier is seen while it is open", func(t *testing.T) { p.barriers(t, l) })
 	t.Run("pause", p.pauses)
@@ -131,6 +131,7 @@ func (p *pilot) sees(t *testing.T, e *engine) {
 	}
 	p.check("the title tells", `frame.contentDocument.title === "✕ 1 stalled – orders"`)
 	p.check("the list names the batch", `$("#held-rows").textContent.includes("p41@e1#0") && $("#events").textContent.includes("orders/41 is stalled by the failed batch p41@e1#0")`)
+	p.check("the limit is told", `$("#tile-keys .limit").textContent === "3 s"`)
 	p.check("the slow one is held back after a while, behind it", `$$(".part")[1].dataset.state === "held" && $$(".part")[1].dataset.partition === "17"`)
 	slow.Release()
 	if err := e.SkipFailed(41, bad.ID()); err != nil {

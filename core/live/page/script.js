@@ -2,10 +2,9 @@
 (function () {
 	const VERSION = 1; // of the JSON that this page understands
 	const PERIOD = 1000, PATIENCE = 5000; // milliseconds between answers, and for one
-	const HELD = 2e9; // nanoseconds from which on "held back" is worth a mark
 	const STUCK = 10e9; // nanoseconds from which on an open barrier is
 	const CARDS = 24; // partitions up to which each has a card
-	const HISTORY = 60, PAUSES = 240, HEADS = 12, EVENTS = 50;
+	const HISTORY = 60, PAUSES = 240, HEADS = 8, EVENTS = 50;
 
 	const $ = (id) => document.getElementById(id);
 	const asked = new URLSearchParams(location.search).get("n");
@@ -39,6 +38,9 @@
 	function brief(ns) { // at most five characters or so
 		const s = ns / 1e9;
 		return s < 100 ? Math.floor(s) + "s" : s < 6000 ? Math.floor(s / 60) + "m" : s < 360000 ? Math.floor(s / 3600) + "h" : Math.floor(s / 86400) + "d";
+	}
+	function limit() {
+		return lasting(latest.heldBackAfterNs).replace(".0 ", " ");
 	}
 	function rate(perSecond) {
 		return number(perSecond >= 10 ? Math.round(perSecond) : Math.round(perSecond * 10) / 10) + "/s";
@@ -101,7 +103,7 @@
 
 	function stateOf(p) {
 		if (p.head && p.head.failed) return "failed";
-		if (p.head && p.heldBackNs >= HELD) return "held";
+		if (p.head && p.heldBackNs >= latest.heldBackAfterNs) return "held";
 		return p.pending > 0 ? "moving" : "idle";
 	}
 	const MARKS = { failed: "✕", held: "◷", moving: "", idle: "" };
@@ -193,7 +195,7 @@
 		const held = list.filter((p) => stateOf(p) === "held").length, oldest = list.length && list[0].head ? list[0].heldBackNs : 0;
 		sum("Partitions", number(c.admitted), c.begun ? "in epoch " + number(c.epoch) : "no epoch has begun");
 		sum("Stalled", number(failed), failed ? "by a failed batch" : "none failed", failed ? "failed" : "");
-		sum("Held back", number(held), oldest >= HELD ? "up to " + lasting(oldest) : "for 2 s or longer", held ? "held" : "");
+		sum("Held back", number(held), oldest >= latest.heldBackAfterNs ? "up to " + lasting(oldest) : "for " + limit() + " or longer", held ? "held" : "");
 		sum("Pending", number(c.pending), "up to " + number(c.maxPending) + " in one");
 		sum("Resolved", speed === null ? "–" : rate(speed), number(c.drained.applied) + " batches");
 		sum("Stale", number(c.drained.staleEpoch), "late handles");
@@ -212,6 +214,7 @@
 		const held = list.filter((p) => { const s = stateOf(p); return s === "failed" || s === "held"; });
 		held.sort((a, b) => (b.head.failed - a.head.failed) || b.heldBackNs - a.heldBackNs);
 		show($("held-none"), held.length === 0);
+		say($("held-none"), "Nothing is held back for " + limit() + " or longer.");
 		show($("held-some"), held.length > 0);
 		rows($("held-rows"), held.slice(0, HEADS).map((p) => [
 			p.name,
@@ -247,6 +250,7 @@
 		list.sort((a, b) => ORDER[a.state] - ORDER[b.state] || (ORDER[a.state] < 2 && b.p.heldBackNs - a.p.heldBackNs) || a.p.partition - b.p.partition);
 		const cards = all.length <= CARDS;
 		show($("tile-keys"), !cards);
+		say(document.querySelector("#tile-keys .limit"), limit());
 		set($("grid"), "class", cards ? "cards" : "tiles");
 		const common = cards ? "" : sharedStart(all), top = Math.log1p(c.maxPending);
 		if (!cards) {
