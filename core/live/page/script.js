@@ -10,7 +10,7 @@
 	const asked = new URLSearchParams(location.search).get("n");
 	const partitions = new Map(); // number → what is known over time
 	const view = { shown: "all", text: "", chosen: null, pause: null };
-	const link = { paused: false, lostAt: 0, instance: "", cursor: "", started: 0 };
+	const link = { paused: false, lostAt: 0, answered: null, instance: "", cursor: "" };
 	let latest = null, pauses = [], events = [], missed = 0, before = null, speed = null;
 
 	// Texts.
@@ -192,10 +192,10 @@
 	}
 	function showSums(c, list) {
 		const failed = Math.max(c.stalled, list.filter((p) => stateOf(p) === "failed").length);
-		const held = list.filter((p) => stateOf(p) === "held").length, oldest = list.length && list[0].head ? list[0].heldBackNs : 0;
+		const waiting = list.filter((p) => stateOf(p) === "held"), held = waiting.length;
 		sum("Partitions", number(c.admitted), c.begun ? "in epoch " + number(c.epoch) : "no epoch has begun");
 		sum("Stalled", number(failed), failed ? "by a failed batch" : "none failed", failed ? "failed" : "");
-		sum("Held back", number(held), oldest >= latest.heldBackAfterNs ? "up to " + lasting(oldest) : "for " + limit() + " or longer", held ? "held" : "");
+		sum("Held back", number(held), held ? "up to " + lasting(Math.max(...waiting.map((p) => p.heldBackNs))) : "for " + limit() + " or longer", held ? "held" : "");
 		sum("Pending", number(c.pending), "up to " + number(c.maxPending) + " in one");
 		sum("Resolved", speed === null ? "–" : rate(speed), number(c.drained.applied) + " batches");
 		sum("Stale", number(c.drained.staleEpoch), "late handles");
@@ -529,7 +529,7 @@
 			showEvents();
 			document.body.classList.add("lost");
 			document.title = "Connection lost – " + document.title.replace(/^.* – /, "");
-			say($("alert"), "Connection lost: " + (err && err.message || err) + ". What is shown is from " + clock(new Date(now)) + ". This page goes on asking.");
+			say($("alert"), "Connection lost: " + (err && err.message || err) + (link.answered ? ". What is shown is from " + clock(link.answered) : "") + ". This page goes on asking.");
 			show($("alert"), true);
 		}
 		status("lost", "connection lost for " + lasting(Math.max(now - link.lostAt, 1) * 1e6));
@@ -548,7 +548,8 @@
 				if (!link.paused) {
 					found();
 					accept(s, performance.now());
-					status("live", "live, " + clock(new Date()));
+					link.answered = new Date();
+					status("live", "live, " + clock(link.answered));
 				}
 			} catch (err) {
 				if (!link.paused) lost(err);
