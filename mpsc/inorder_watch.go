@@ -24,6 +24,11 @@ func (r Reservation[T, O]) Holds() int {
 func (r Reservation[T, O]) Watched(lost func(Reservation[T, O])) Reservation[T, O] {
 	s := &Segment[T, O]{queue: r.segment.queue, cells: r.segment.cells, mask: r.segment.mask}
 	s.ready.Bind(r.segment)
+	s.start.Store(r.seq)
 	runtime.AddCleanup(s, lost, r)
 	return Reservation[T, O]{s, r.seq}
 }
+
+// WatchedSeq is Seq for what Watched has returned. It looks at the object alone,
+// so a caller that needs it seldom has less to keep.
+func (r Reservation[T, O]) WatchedSeq() uint64 { return r.segment.start.Load() }

@@ -21,7 +21,7 @@ func TestWatchedReservationIsAsGoodAsItsOwn(t *testing.T) {
 	var old []Reservation[int, rig]
 	for i := range 1000 {
 		h := watched(t, r, i, lost)
-		if h.Seq() != uint64(i) || h.Owner() != r || h.Holds() != 1 {
+		if h.Seq() != uint64(i) || h.WatchedSeq() != uint64(i) || h.Owner() != r || h.Holds() != 1 {
 			t.Fatalf("watched reservation %d: Seq %d, %d holds", i, h.Seq(), h.Holds())
 		}
 		old = append(old, h)

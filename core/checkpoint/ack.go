@@ -65,7 +65,7 @@ func (a Ack) Fail() {
 // Release gives up one hold; the last one resolves the batch.
 func (a Ack) Release() {
 	if !a.cell.IsZero() && !a.cell.Release() {
-		a.late(1)
+		a.cell.Owner().late(1, a.cell.WatchedSeq())
 	}
 }
 
@@ -85,18 +85,17 @@ func (a Ack) releaseN(n int, failed bool) {
 		return
 	}
 	if late := n - a.cell.ReleaseN(n, failed); late > 0 {
-		a.late(late)
+		a.cell.Owner().late(late, a.cell.WatchedSeq())
 	}
 }
 
-// late counts n releases that were too many. It is kept out of what a release
-// costs.
+// late counts n releases that were too many. With leak reports seq is that of
+// the batch. It is kept out of what a release costs.
 //
 //go:noinline
-func (a Ack) late(n int) {
-	c := a.cell.Owner().cp
-	c.duplicate(n)
-	if c.leaks != nil {
-		c.leaks.overReleased(a, n)
+func (l *lane) late(n int, seq uint64) {
+	l.cp.duplicate(n)
+	if l.cp.leaks != nil {
+		l.cp.leaks.overReleased(leakKey{l, seq}, n)
 	}
 }

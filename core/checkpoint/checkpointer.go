@@ -41,12 +41,13 @@ type Checkpointer struct {
 	touched []*lane       // lanes to look at in the next TakeWatermarks
 	watched []*lane       // lanes in which a drain sees something unresolved, while it runs
 	sorting []Watermark   // the second array of sortByPartition
-	// carried is what drains other than Drain have counted, for the next
-	// Drain to return; carries says that they have seen anything at all.
-	carried DrainStats
-	carries bool
-	totals  DrainTotals
-	skipped int // over all partitions and admissions
+	// totals is what drains have counted since New, reported what of it Drain
+	// has returned; unreported says that a drain has seen anything at all since.
+	totals, reported DrainTotals
+	unreported       bool
+	see              func(q *queue, registered, resolved int) // seen, made once
+
+	skipped int // failed batches let pass, over all partitions and admissions
 	// foldFrom is the number of batches that must wait behind a head before
 	// their memory is folded.
 	foldFrom int
@@ -80,6 +81,7 @@ func (a *assignment) nextAdmission() uint64 {
 // New returns a Checkpointer with no partitions admitted.
 func New(opts ...Option) *Checkpointer {
 	c := &Checkpointer{now: time.Now, parker: atomics.NewParker(), foldFrom: foldFrom}
+	c.see = c.seen
 	for _, o := range opts {
 		if o != nil {
 			o(c)

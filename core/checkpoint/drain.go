@@ -18,53 +18,46 @@ func newInbox(c *Checkpointer) *inbox { return mpsc.NewInbox[int64, lane](c.wake
 func (c *Checkpointer) Drain() DrainStats {
 	c.lock()
 	defer c.mu.Unlock()
-	stats, _ := c.collect()
-	stats.add(c.carried)
-	c.carried, c.carries = DrainStats{}, false
-	return stats
+	c.collect()
+	c.unreported = false
+	was := c.reported
+	c.reported = c.totals
+	return DrainStats{
+		Applied:    int(c.totals.Applied - was.Applied),
+		StaleEpoch: int(c.totals.StaleEpoch - was.StaleEpoch),
+		Duplicates: int(c.totals.Duplicates - was.Duplicates),
+		Unknown:    int(c.totals.Unknown - was.Unknown),
+	}
 }
 
-// carry drains on behalf of another control method: the next Drain returns
-// what was counted, and Wait returns for it.
-func (c *Checkpointer) carry() {
-	stats, news := c.collect()
-	c.carried.add(stats)
-	c.carries = c.carries || news
-}
-
-// collect is a drain. It also reports whether it saw anything.
-func (c *Checkpointer) collect() (stats DrainStats, news bool) {
+// collect is a drain, on behalf of whatever control method. What it counts is
+// returned by the next Drain, and Wait returns for it.
+func (c *Checkpointer) collect() {
 	if c.duplicates.Load() != 0 {
-		stats.Duplicates = int(c.duplicates.Swap(0))
-		news = true
+		c.totals.Duplicates += c.duplicates.Swap(0)
+		c.unreported = true
 	}
 	for i := range c.shards {
-		c.shards[i].inbox.Collect(func(q *queue, registered, resolved int) {
-			news = true
-			l := q.Owner()
-			if !l.tracked {
-				stats.StaleEpoch += registered + resolved
-				return
-			}
-			stats.Applied += resolved
-			if resolved > 0 {
-				c.touch(l)
-			}
-			if q.Open() != 0 {
-				c.watch(l)
-			}
-		})
+		c.shards[i].inbox.Collect(c.see)
 	}
 	if len(c.watched) > 0 {
 		c.stampWatched()
 	}
-	c.totals.add(stats)
-	return stats, news
 }
 
-func (s *DrainStats) add(o DrainStats) {
-	s.Applied += o.Applied
-	s.StaleEpoch += o.StaleEpoch
-	s.Duplicates += o.Duplicates
-	s.Unknown += o.Unknown
+// seen takes over what a drain finds in a queue.
+func (c *Checkpointer) seen(q *queue, registered, resolved int) {
+	c.unreported = true
+	l := q.Owner()
+	if !l.tracked {
+		c.totals.StaleEpoch += uint64(registered + resolved)
+		return
+	}
+	c.totals.Applied += uint64(resolved)
+	if resolved > 0 {
+		c.touch(l)
+	}
+	if q.Open() != 0 {
+		c.watch(l)
+	}
 }

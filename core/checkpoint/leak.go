@@ -140,27 +140,28 @@ type leakKey struct {
 // origin is where a batch comes from.
 type origin struct {
 	label   string
+	offset  int64      // the last one of the batch
 	callers [8]uintptr // from this package's own on, far enough to leave it
 }
 
 // watch returns a reservation of the same cell that is missed when it is lost.
 func (w *leakWatch) watch(cell mpsc.Reservation[int64, lane], lastOffset int64, label string) mpsc.Reservation[int64, lane] {
-	o := origin{label: label}
+	o := origin{label: label, offset: lastOffset}
 	runtime.Callers(3, o.callers[:]) // without Callers, watch and Issuer.ack
 	w.mu.Lock()
 	w.issued[leakKey{cell.Owner(), cell.Seq()}] = o
 	w.mu.Unlock()
-	return cell.Watched(func(cell mpsc.Reservation[int64, lane]) { w.lost(cell, lastOffset) })
+	return cell.Watched(w.lost)
 }
 
 // lost runs when no handle of the batch is left.
-func (w *leakWatch) lost(cell mpsc.Reservation[int64, lane], lastOffset int64) {
+func (w *leakWatch) lost(cell mpsc.Reservation[int64, lane]) {
 	key := leakKey{cell.Owner(), cell.Seq()}
 	w.mu.Lock()
 	o := w.issued[key]
 	delete(w.issued, key)
 	w.mu.Unlock()
-	l := Leak{Kind: LeakUnreachable, Batch: key.lane.id(key.seq), LastOffset: lastOffset, Holds: cell.Holds(), Label: o.label}
+	l := Leak{Kind: LeakUnreachable, Batch: key.lane.id(key.seq), LastOffset: o.offset, Holds: cell.Holds(), Label: o.label}
 	if l.Holds == 0 {
 		return
 	}
@@ -173,14 +174,13 @@ func (w *leakWatch) lost(cell mpsc.Reservation[int64, lane], lastOffset int64) {
 	w.report(l)
 }
 
-// overReleased runs when n releases of a were too many.
-func (w *leakWatch) overReleased(a Ack, n int) {
-	key := leakKey{a.cell.Owner(), a.cell.Seq()}
+// overReleased runs when n releases of a batch were too many.
+func (w *leakWatch) overReleased(key leakKey, n int) {
 	w.mu.Lock()
 	o := w.issued[key]
 	w.mu.Unlock()
 	w.over.Add(uint64(n))
-	w.report(Leak{Kind: LeakOverReleased, Batch: a.ID(), LastOffset: a.offset, Holds: n, Site: o.site(), Label: o.label})
+	w.report(Leak{Kind: LeakOverReleased, Batch: key.lane.id(key.seq), LastOffset: o.offset, Holds: n, Site: o.site(), Label: o.label})
 }
 
 // ownPrefix begins the names of this package's functions.

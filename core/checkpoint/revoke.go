@@ -29,7 +29,7 @@ type Revocation struct {
 func (c *Checkpointer) RevokeAndTake(partitions ...PartitionID) []Revocation {
 	c.lock()
 	defer c.mu.Unlock()
-	c.carry()
+	c.collect()
 	var gone []Revocation
 	for _, ps := range c.group(partitions) {
 		for _, p := range ps {

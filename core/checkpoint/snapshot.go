@@ -79,13 +79,6 @@ type LeakTotals struct {
 	OverReleased uint64 `json:"overReleased"` // releases beyond what was held
 }
 
-func (t *DrainTotals) add(s DrainStats) {
-	t.Applied += uint64(s.Applied)
-	t.StaleEpoch += uint64(s.StaleEpoch)
-	t.Duplicates += uint64(s.Duplicates)
-	t.Unknown += uint64(s.Unknown)
-}
-
 // Snapshot returns the state as of the last Drain, with at most n partitions:
 // those that are held back longest, then others in the order of their numbers.
 // n < 1 leaves out the partitions and keeps the sums. It drains nothing.

@@ -47,7 +47,7 @@ func (c *Checkpointer) Wait(ctx context.Context) error {
 func (c *Checkpointer) news() bool {
 	c.lock()
 	defer c.mu.Unlock()
-	return c.carries || c.duplicates.Load() != 0 || c.inboxNews()
+	return c.unreported || c.duplicates.Load() != 0 || c.inboxNews()
 }
 
 func (c *Checkpointer) inboxNews() bool {
@@ -152,7 +152,7 @@ func (w *idleWait) begin(partitions []PartitionID) (idle bool) {
 	c := w.c
 	c.lock()
 	defer c.mu.Unlock()
-	c.carry()
+	c.collect()
 	if len(partitions) == 0 {
 		for i := range c.shards {
 			w.lanes = append(w.lanes, c.shards[i].table.Load().lanes...)
@@ -185,7 +185,7 @@ func (w *idleWait) end() {
 func (w *idleWait) look() (idle, news bool) {
 	w.c.lock()
 	defer w.c.mu.Unlock()
-	w.c.carry()
+	w.c.collect()
 	if w.isIdle() {
 		return true, false
 	}
