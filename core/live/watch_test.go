@@ -114,23 +114,41 @@ func (p *pilot) filters(t *testing.T) {
 
 func (p *pilot) sees(t *testing.T, e *engine) {
 	p = p.on(t)
-	bad, slow := e.issue(41, 7), e.issue(17, 9)
+	slow := e.issue(17, 9)
+	bad := e.issue(41, 7)
 	e.step()
 	p.do(new(any), `await open("/live", 1280); await until(() => $$(".part").length === 60); return 1`)
-	var before int
-	if p.do(&before, `return $$("[data-state=failed]").length`); before != 0 {
-		t.Fatal("a partition is stalled before anything failed")
+	// A machine that is busy with other things may be late once, not always.
+	for try := 1; ; try++ {
+		var before int
+		if p.do(&before, `return $$("[data-state=failed]").length`); before != 0 {
+			t.Fatal("a partition is stalled before anything failed")
+		}
+		failed := time.Now()
+		bad.Done(errSink)
+		e.step()
+		var first string
+		p.do(&first, `await until(() => $(".part[data-state=failed]")); return $(".part").getAttribute("aria-label")`)
+		took := time.Since(failed)
+		if !strings.HasPrefix(first, "orders/41, stalled for ") {
+			t.Errorf("the first partition is %q", first)
+		}
+		if took <= 2*time.Second {
+			break
+		}
+		if try == 3 {
+			t.Fatalf("a stall took %v to be seen, in each of %d tries more than 2 s", took, try)
+		}
+		if err := e.SkipFailed(41, bad.ID()); err != nil {
+			t.Fatal(err)
+		}
+		e.step()
+		p.check("it moves again", `!$("[data-state=failed]")`)
+		bad = e.issue(41, 7)
 	}
-	failed := time.Now()
-	bad.Done(errSink)
-	e.step()
-	var first string
-	p.do(&first, `await until(() => $(".part[data-state=failed]")); return $(".part").getAttribute("aria-label")`)
-	if took := time.Since(failed); took > 2*time.Second || !strings.HasPrefix(first, "orders/41, stalled for ") {
-		t.Errorf("after %v the first partition is %q", took, first)
-	}
+	name := bad.ID().String()
 	p.check("the title tells", `frame.contentDocument.title === "✕ 1 stalled – orders"`)
-	p.check("the list names the batch", `$("#held-rows").textContent.includes("p41@e1#0") && $("#events").textContent.includes("orders/41 is stalled by the failed batch p41@e1#0")`)
+	p.check("the list names the batch", `$("#held-rows").textContent.includes("`+name+`") && $("#events").textContent.includes("orders/41 is stalled by the failed batch `+name+`")`)
 	p.check("the limit is told", `$("#tile-keys .limit").textContent === "3 s"`)
 	p.check("the slow one is held back after a while, behind it", `$$(".part")[1].dataset.state === "held" && $$(".part")[1].dataset.partition === "17"`)
 	slow.Release()
