@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/tidemark-go/tidemark/core/checkpoint"
@@ -84,13 +85,13 @@ func (s *Source) onRevoked(_ context.Context, _ *kgo.Client, revoked map[string]
 	}
 	waited, err := s.finish(parts)
 	s.mu.Lock()
-	s.retire(parts, dropped)
+	left := s.retire(parts, dropped)
 	s.stats.Rebalances++
 	s.stats.Revoked += uint64(len(parts))
 	s.assignmentChanged()
 	s.mu.Unlock()
 	s.endCommits(parts)
-	s.log.Info("partitions revoked", "partitions", revoked)
+	s.log.Info("partitions revoked", "partitions", revoked, "left", left)
 	if waited != nil {
 		s.log.Warn("partitions revoked before every batch was acknowledged; they are delivered again", "partitions", revoked, "waited", s.cfg.RevokeTimeout)
 	}
@@ -100,7 +101,9 @@ func (s *Source) onRevoked(_ context.Context, _ *kgo.Client, revoked map[string]
 }
 
 // finish waits for the batches of parts that were handed out and commits, each
-// for a bounded time. It returns what kept it from either.
+// for a bounded time. It returns what kept it from either. The commit comes
+// before the end of the admissions, so that the checkpointer offers one that
+// failed again, with what was acknowledged meanwhile.
 func (s *Source) finish(parts []*partition) (waited, committed error) {
 	b := s.beginLastBarrier(parts, time.Now().Add(s.cfg.RevokeTimeout))
 	defer b.end()
@@ -121,13 +124,13 @@ func (s *Source) onLost(_ context.Context, _ *kgo.Client, lost map[string][]int3
 		return
 	}
 	s.mu.Lock()
-	s.retire(parts, dropped)
+	left := s.retire(parts, dropped)
 	s.stats.Rebalances++
 	s.stats.Lost += uint64(len(parts))
 	s.assignmentChanged()
 	s.mu.Unlock()
 	s.endCommits(parts)
-	s.log.Warn("partitions lost; what is not committed is delivered again", "partitions", lost)
+	s.log.Warn("partitions lost; what is not committed is delivered again", "partitions", lost, "left", left)
 }
 
 // release stops handing out batches of the partitions named that are owned,
@@ -155,7 +158,12 @@ func (s *Source) unqueue(dst []checkpoint.Ack, parts ...*partition) []checkpoint
 		p.leaving = true
 	}
 	n := len(dst)
-	dst = s.ready.drop(dst, func(p *partition) bool { return p.leaving })
+	dst = s.ready.drop(dst, func(p *partition) bool {
+		if p.leaving {
+			p.dropped++
+		}
+		return p.leaving
+	})
 	s.stats.Dropped += uint64(len(dst) - n)
 	for _, p := range parts {
 		p.leaving = false
@@ -164,19 +172,47 @@ func (s *Source) unqueue(dst []checkpoint.Ack, parts ...*partition) []checkpoint
 	return dst
 }
 
-// retire ends an admission. The acks of batches that were dropped are resolved
-// after that, when they no longer count, so that nothing is held for them.
-func (s *Source) retire(parts []*partition, dropped []checkpoint.Ack) {
+// leftBehind counts what partitions that were given up leave uncommitted.
+// Whoever reads them next gets all of it again.
+type leftBehind struct {
+	// delivered, pending and failed are batches above the watermarks. Those
+	// that were never handed out are among the pending ones.
+	delivered, pending, failed, neverHandedOut int
+	// late is the number of partitions whose watermark moved after their last
+	// commit, or whose last commit failed.
+	late int
+}
+
+// LogValue makes it a group of a log record.
+func (l leftBehind) LogValue() slog.Value {
+	return slog.GroupValue(slog.Int("delivered", l.delivered), slog.Int("pending", l.pending), slog.Int("failed", l.failed),
+		slog.Int("never_handed_out", l.neverHandedOut), slog.Int("uncommitted_partitions", l.late))
+}
+
+// retire ends admissions and tells what they leave behind. The acks of batches
+// that were dropped are resolved after that, when they no longer count, so that
+// nothing is held for them.
+func (s *Source) retire(parts []*partition, dropped []checkpoint.Ack) (left leftBehind) {
 	ids := make([]checkpoint.PartitionID, len(parts))
 	for i, p := range parts {
 		ids[i] = p.id
-		if s.closing && p.due() {
-			s.unsaved++
+	}
+	for _, r := range s.cp.RevokeAndTake(ids...) {
+		left.delivered += r.Delivered
+		left.pending += r.Pending
+		left.failed += r.Failed
+		p := s.parts.byID[r.Partition]
+		left.neverHandedOut += p.dropped
+		if r.Watermark.Offset > r.Committed || p.rewind {
+			left.late++
 		}
 		p.retire()
 	}
-	s.cp.Revoke(ids...)
+	if s.closing {
+		s.unsaved += left.late
+	}
 	for _, a := range dropped {
 		a.Done(errRevoked)
 	}
+	return left
 }

@@ -102,7 +102,7 @@ func (s *Source) shut(ctx context.Context) error {
 	if commitErr != nil {
 		errs = append(errs, fmt.Errorf("%w: %w", ErrUncommitted, commitErr))
 	} else if unsaved > 0 {
-		errs = append(errs, fmt.Errorf("%w: %d partitions were lost meanwhile", ErrUncommitted, unsaved))
+		errs = append(errs, fmt.Errorf("%w: %d partitions were given up meanwhile", ErrUncommitted, unsaved))
 	}
 	return errors.Join(errs...)
 }

@@ -35,7 +35,7 @@ func (s *Source) drain() {
 	s.watermarks = s.cp.TakeWatermarks(s.watermarks[:0])
 	for _, w := range s.watermarks {
 		p := s.parts.byID[w.Partition]
-		p.acked = w.Offset
+		p.acked, p.mark, p.offered = w.Offset, w, true
 		p.epochs.passed(w.Offset)
 	}
 	if d.Applied == 0 {
@@ -97,13 +97,14 @@ type topicPartition struct {
 type commitment struct {
 	p      *partition
 	gen    uint64
+	mark   checkpoint.Watermark // the zero one for a rewind alone
 	offset int64
 	err    error
 }
 
 // commit sends what was acknowledged and is not committed, of parts or, if
-// nil, of every partition, and waits for the answer. What fails stays due. It
-// is part of barrier b or, if nil, a barrier of its own.
+// nil, of every partition, and waits for the answer. What fails is due again
+// with the next drain. It is part of barrier b or, if nil, a barrier of its own.
 func (s *Source) commit(ctx context.Context, parts []*partition, b *barrier) error {
 	select {
 	case s.commitSem <- struct{}{}:
@@ -158,7 +159,8 @@ func (s *Source) collect(parts []*partition, cancel context.CancelFunc, b *barri
 			offsets[p.topic] = make(map[int32]kgo.EpochOffset)
 		}
 		offsets[p.topic][p.num] = kgo.EpochOffset{Epoch: p.epochs.at(p.acked), Offset: p.acked}
-		sent[topicPartition{p.topic, p.num}] = &commitment{p, p.gen, p.acked, errNoAnswer}
+		sent[topicPartition{p.topic, p.num}] = &commitment{p: p, gen: p.gen, mark: p.mark, offset: p.acked, err: errNoAnswer}
+		p.offered = false
 	}
 	s.inFlight, s.cancelCommit = sent, cancel
 	if sent != nil {
@@ -183,7 +185,7 @@ func (s *Source) endCommits(parts []*partition) {
 	if cancel == nil {
 		return
 	}
-	cancel() // what it carried of other partitions stays due
+	cancel() // what it carried of other partitions is offered again
 	s.commitSem <- struct{}{}
 	<-s.commitSem
 }
@@ -214,7 +216,8 @@ func readAnswer(sent map[topicPartition]*commitment, req *kmsg.OffsetCommitReque
 }
 
 // settle records a commit's results, resumes from its barrier and tells the
-// user. It returns the first failure.
+// user. It returns the first failure. What the checkpointer knows of admissions
+// that ended meanwhile it ignores by itself.
 func (s *Source) settle(sent map[topicPartition]*commitment, b *barrier) error {
 	var failed int
 	var first error
@@ -224,12 +227,14 @@ func (s *Source) settle(sent map[topicPartition]*commitment, b *barrier) error {
 		if c.err != nil {
 			failed++
 			s.stats.CommitFailures++
+			s.cp.Reject([]checkpoint.Watermark{c.mark})
 			if first == nil {
 				first = fmt.Errorf("%s[%d] at offset %d: %w", tp.topic, tp.num, c.offset, c.err)
 			}
 			continue
 		}
 		s.stats.Commits++
+		s.cp.Confirm([]checkpoint.Watermark{c.mark})
 		if c.p.admitted && c.p.gen == c.gen {
 			c.p.committed, c.p.rewind = c.offset, false
 		}

@@ -12,8 +12,9 @@ import (
 )
 
 // fetchLoop polls the client, issues what it got and allows rebalances again,
-// until Close. The hooks run only between two polls, so everything polled
-// from a partition is issued before the partition can be taken away.
+// until Close. The client runs no hook from the moment it takes records from
+// its buffers until AllowRebalance, so everything polled from a partition is
+// issued or stashed before the partition can be taken away.
 func (s *Source) fetchLoop() {
 	defer s.wg.Done()
 	defer close(s.fetchDone)
@@ -80,7 +81,7 @@ func (s *Source) advance() {
 	}
 	for _, p := range s.parts.byID {
 		if p.paused && len(p.stash) > 0 {
-			p.stash = s.issue(p, p.stash, p.stashAt)
+			p.stash, _ = s.issue(p, p.stash, p.stashAt, p.stashFence)
 		}
 		if s.wakePoller != nil && s.canResume(p) {
 			s.wakePoller()
@@ -108,7 +109,16 @@ func (s *Source) unpause(p *partition) {
 
 // ingest issues everything fetched, or stashes it. It returns the topics that
 // the broker no longer knows by their ID.
+//
+// What is issued now or later of these fetches is issued behind the fence that
+// is taken here, where no hook can run: it is never tracked under an admission
+// that begins later. A fence from before the poll would be too old. The client
+// runs hooks while it waits for records, and can return those of partitions
+// that were admitted meanwhile.
 func (s *Source) ingest(fetches kgo.Fetches, now time.Time) (suspects map[string]bool) {
+	s.mu.Lock()
+	fence := s.issuer.Fence()
+	s.mu.Unlock()
 	// Losses come first: what this poll brought of such a partition may be
 	// from before or after, and is read again. What it brought of a partition
 	// that was not set back must be kept, or it would be skipped.
@@ -130,7 +140,7 @@ func (s *Source) ingest(fetches kgo.Fetches, now time.Time) (suspects map[string
 			s.learnTopic(t)
 			for k := range t.Partitions {
 				p := s.lookup(t.Topic, t.Partitions[k].Partition)
-				if p == nil || reset[p] || !s.accept(p, &t.Partitions[k], now) {
+				if p == nil || reset[p] || !s.accept(p, &t.Partitions[k], now, fence) {
 					continue
 				}
 				if pause == nil {
@@ -154,7 +164,7 @@ func (s *Source) lookup(topic string, num int32) *partition {
 
 // accept issues one partition's records. It reports whether the partition
 // reached its limit now and its fetching must pause.
-func (s *Source) accept(p *partition, f *kgo.FetchPartition, now time.Time) (pause bool) {
+func (s *Source) accept(p *partition, f *kgo.FetchPartition, now time.Time, fence checkpoint.Fence) (pause bool) {
 	records := f.Records
 	s.mu.Lock()
 	if !p.admitted {
@@ -178,7 +188,7 @@ func (s *Source) accept(p *partition, f *kgo.FetchPartition, now time.Time) (pau
 		return false
 	}
 	if len(records) > 0 {
-		pause = s.take(p, records, now)
+		pause = s.take(p, records, now, fence)
 	}
 	s.mu.Unlock()
 	if expired {
@@ -188,22 +198,26 @@ func (s *Source) accept(p *partition, f *kgo.FetchPartition, now time.Time) (pau
 }
 
 // take issues or stashes records. It reports whether a pause begins.
-func (s *Source) take(p *partition, records []*kgo.Record, now time.Time) (pause bool) {
-	if p.read == unknown {
-		p.start(records[0].Offset)
-	}
-	p.stale = unknown
-	p.read = records[len(records)-1].Offset + 1
+func (s *Source) take(p *partition, records []*kgo.Record, now time.Time, fence checkpoint.Fence) (pause bool) {
+	first, end := records[0].Offset, records[len(records)-1].Offset+1
 	if len(p.stash) > 0 {
-		p.stash = append(p.stash, records...)
+		p.stash = append(p.stash, records...) // behind the fence of the others
+		p.read = end
 		return false
 	}
-	rest := s.issue(p, records, now)
+	rest, tracked := s.issue(p, records, now, fence)
+	if !tracked {
+		return false
+	}
+	if p.read == unknown {
+		p.base = first
+	}
+	p.stale, p.read = unknown, end
 	if len(rest) > 0 {
 		s.drain() // perhaps there is room that nobody has looked for
-		rest = s.issue(p, rest, now)
+		rest, _ = s.issue(p, rest, now, fence)
 	}
-	if p.stash, p.stashAt = rest, now; len(rest) > 0 && !p.paused {
+	if p.stash, p.stashAt, p.stashFence = rest, now, fence; len(rest) > 0 && !p.paused {
 		p.paused = true
 		s.paused++
 		s.stats.Pauses++
@@ -214,17 +228,23 @@ func (s *Source) take(p *partition, records []*kgo.Record, now time.Time) (pause
 }
 
 // issue registers records as batches and queues them. It returns those for
-// which the partition has no room.
-func (s *Source) issue(p *partition, records []*kgo.Record, at time.Time) []*kgo.Record {
+// which the partition has no room. If p was admitted after the fence, they may
+// be of an earlier admission: it drops them then and reports false, and what
+// this admission reads will bring them again.
+func (s *Source) issue(p *partition, records []*kgo.Record, at time.Time, fence checkpoint.Fence) (rest []*kgo.Record, tracked bool) {
 	for len(records) > 0 {
 		n := min(len(records), s.cfg.BatchRecords)
 		last := records[n-1].Offset
-		ack, err := s.issuer.Issue(p.id, last)
+		ack, err := s.issuer.IssueAfter(fence, p.id, last)
 		if errors.Is(err, checkpoint.ErrPendingLimit) {
-			return records
+			return records, true
 		}
 		if err != nil {
 			panic(fmt.Sprintf("kafka: %s[%d] refused: %v", p.topic, p.num, err))
+		}
+		if !ack.Tracked() {
+			ack.Done(errRevoked)
+			return nil, false
 		}
 		run := records[:n:n]
 		records = records[n:]
@@ -238,7 +258,7 @@ func (s *Source) issue(p *partition, records []*kgo.Record, at time.Time) []*kgo
 		s.stats.Records += uint64(len(run))
 		s.ready.push(Batch{p.topic, p.num, run, ack, at}, p)
 	}
-	return nil
+	return nil, true
 }
 
 // withoutControl removes transaction markers, in place.

@@ -22,14 +22,19 @@ type partition struct {
 	// watermarks taken and offsets committed only while it is set.
 	admitted bool
 	// gen counts admissions, so that what was started under one is not
-	// applied to the next.
+	// applied to the next. The checkpointer tells its own watermarks apart,
+	// but a rewind is none of them.
 	gen uint64
 
 	// committed is the group's commit as far as known: fetched when the
 	// partition was assigned, or accepted since.
 	committed int64
-	// acked is the watermark: what the next commit carries.
-	acked int64
+	// acked is the watermark, or where a rewind goes back to: what the next
+	// commit carries. mark is the watermark as the checkpointer gave it out, to
+	// be confirmed or rejected, and offered says that no commit carries it yet.
+	acked   int64
+	mark    checkpoint.Watermark
+	offered bool
 	// rewind lets the next commit go below committed: the log was reported
 	// to be shorter or another one.
 	rewind bool
@@ -43,16 +48,19 @@ type partition struct {
 	epochs epochList
 
 	// stash holds polled records, control records included, that wait for
-	// pending batches to be acknowledged.
-	stash   []*kgo.Record
-	stashAt time.Time
+	// pending batches to be acknowledged, and to be issued behind stashFence.
+	stash      []*kgo.Record
+	stashAt    time.Time
+	stashFence checkpoint.Fence
 	// paused: fetching is paused, because of the stash.
 	paused bool
 	// stalled: a failed batch is at the head; acked will not move again.
 	stalled bool
 
-	// leaving marks the partition while queued batches are sorted out.
+	// leaving marks the partition while queued batches are sorted out, dropped
+	// counts those that were taken back.
 	leaving bool
+	dropped int
 
 	// lastRead and lastCommitted are what earlier admissions knew last.
 	lastRead, lastCommitted int64
@@ -69,7 +77,8 @@ func (p *partition) admit() {
 	p.gen++
 	p.committed, p.acked, p.base = unknown, unknown, unknown
 	p.read, p.issued, p.handed = unknown, unknown, unknown
-	p.rewind, p.stalled = false, false
+	p.mark, p.offered = checkpoint.Watermark{}, false
+	p.rewind, p.stalled, p.dropped = false, false, 0
 	p.epochs = p.epochs[:0]
 }
 
@@ -104,7 +113,7 @@ func (p *partition) settled() bool {
 
 // due reports whether there is something to commit.
 func (p *partition) due() bool {
-	return p.admitted && p.acked != unknown && (p.acked > p.committed || p.rewind)
+	return p.admitted && (p.offered || p.rewind)
 }
 
 // partitions interns topic partitions. IDs are dense and never reused.

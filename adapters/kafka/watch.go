@@ -36,6 +36,10 @@ func (s *Source) observe() (more bool) {
 // each is acknowledged, or its partition is stalled, lost or started afresh.
 // parts nil means every partition. It returns at once when that holds already,
 // and ctx.Err() when ctx is done first.
+//
+// It waits for less than Checkpointer.WaitIdle: not for batches that are
+// queued and that nobody will be handed, nor for those behind a failed one,
+// which no commit can cover any more.
 func (s *Source) await(ctx context.Context, parts []*partition) error {
 	s.mu.Lock()
 	s.waiters++
