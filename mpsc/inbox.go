@@ -72,7 +72,7 @@ func (in *Inbox[T, O]) Collect(visit func(q *InOrder[T, O], reserved, published 
 		in.late[i] = nil
 		if s.live {
 			if reserved, published := s.scan(); reserved+published > 0 {
-				s.queue.published += uint64(published)
+				s.queue.open += reserved - published
 				visit(s.queue, reserved, published)
 			}
 		}
@@ -120,7 +120,7 @@ func (in *Inbox[T, O]) look(s *Segment[T, O], visit func(q *InOrder[T, O], reser
 			}
 		}
 		if reserved+published > 0 {
-			q.published += uint64(published)
+			q.open += reserved - published
 			visit(q, reserved, published)
 		}
 		if q.mode != takeInOrder && s != q.last && s.complete() {

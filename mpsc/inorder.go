@@ -96,8 +96,7 @@ type InOrder[T, O any] struct {
 	pos   int            // cells of head that were taken
 	mode  consumeMode
 	clear bool // T holds pointers: cells are zeroed when they are taken
-	// published counts the cells seen published, in any order.
-	published uint64
+	open  int  // cells seen reserved and not published
 	// front is where Front last stood; nil means at head.
 	front *Segment[T, O]
 	folds *folds[T] // what Fold took out of the chain; nil if nothing

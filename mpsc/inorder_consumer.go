@@ -184,7 +184,7 @@ func (q *InOrder[T, O]) link(visit func(q *InOrder[T, O], reserved, published in
 			q.unchain(prev)
 		}
 		if reserved, published := s.scan(); reserved+published > 0 {
-			q.published += uint64(published)
+			q.open += reserved - published
 			visit(q, reserved, published)
 		}
 	}

@@ -21,13 +21,7 @@ type folds[T any] struct {
 // or for Take. Consumer only; best after Advance, which passes what need not be
 // folded.
 func (q *InOrder[T, O]) Fold(least int, same func(a, b T) bool) {
-	if q.folds != nil || q.published-q.taken.Load() > uint64(least) {
-		q.foldSlow(least, same)
-	}
-}
-
-func (q *InOrder[T, O]) foldSlow(least int, same func(a, b T) bool) {
-	waiting := q.published - q.taken.Load()
+	waiting := q.published() - q.taken.Load()
 	if waiting <= uint64(least) || q.head == q.last || q.mode != takeInOrder {
 		if q.folds != nil && q.folds.cells == 0 {
 			q.folds = nil

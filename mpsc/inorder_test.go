@@ -199,7 +199,6 @@ func TestInOrderUsesAllOfItsSequenceNumbers(t *testing.T) {
 func setStart[T, O any](q *InOrder[T, O], seq uint64) {
 	q.seq, q.end = seq, seq
 	q.taken.Store(seq)
-	q.published = seq
 	s := allocSegment[T, O](fullSegment)
 	s.queue, s.mask = q, fullSegment-1
 	s.ready.Bind(s)

@@ -39,7 +39,10 @@ func (q *InOrder[T, O]) Seen() uint64 {
 
 // Open returns how many cells were seen reserved and not published. Consumer
 // only; not after Discard.
-func (q *InOrder[T, O]) Open() int { return int(q.Seen() - q.published) }
+func (q *InOrder[T, O]) Open() int { return q.open }
+
+// published returns how many cells were seen published, in any order.
+func (q *InOrder[T, O]) published() uint64 { return q.Seen() - uint64(q.open) }
 
 // Front returns the first cell that was seen reserved and is not published, or
 // was published as failed: what holds the queue back. Unlike Head it looks past
@@ -93,7 +96,7 @@ func (q *InOrder[T, O]) Waiting() (open, good, failed int) {
 			break
 		}
 	}
-	return open, int(q.published-q.taken.Load()) - failed, failed
+	return open, int(q.published()-q.taken.Load()) - failed, failed
 }
 
 // Walk calls f for the cells that were seen reserved and are not taken, in

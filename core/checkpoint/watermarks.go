@@ -39,7 +39,9 @@ func (c *Checkpointer) TakeWatermarks(dst []Watermark) []Watermark {
 			l.stalled = true
 			stalled = append(stalled, c.stallOf(l))
 		}
-		l.q.Fold(c.foldFrom, sameOffset)
+		if l.held != nil { // else nothing has ever waited here
+			l.q.Fold(c.foldFrom, sameOffset)
+		}
 	}
 	clear(c.touched)
 	c.touched = c.touched[:0]
