@@ -88,6 +88,9 @@ func exitOf(t *testing.T, cmd *exec.Cmd) (stdout, stderr string, code int) {
 }
 
 func TestASlowdownBetweenTwoCommitsGatesThatRowAlone(t *testing.T) {
+	if testing.Short() {
+		return // a hundred processes of another program: done without -short
+	}
 	tool := built(t)
 	dir := repository(t, map[string]int{"A": 100, "B": 100, "C": 100}, map[string]int{"A": 100, "B": 120, "C": 100})
 	file := filepath.Join(t.TempDir(), "legs.txt")
@@ -110,6 +113,9 @@ func TestASlowdownBetweenTwoCommitsGatesThatRowAlone(t *testing.T) {
 }
 
 func TestEqualSourcesGateNothing(t *testing.T) {
+	if testing.Short() {
+		return // a hundred processes of another program: done without -short
+	}
 	tool := built(t)
 	dir := repository(t, map[string]int{"A": 100, "B": 200, "C": 300}, map[string]int{"A": 100, "B": 200, "C": 300})
 	file := filepath.Join(t.TempDir(), "aa.txt")

@@ -312,6 +312,7 @@ func TestConformanceWithLeakReport(t *testing.T) {
 	s := subject(checkpoint.WithLeakReport(func(checkpoint.Leak) {}))
 	s.Name += "/leaks"
 	s.Lacks |= checkpointtest.LacksMemory | checkpointtest.LacksFlatCost
+	s.Slow = true
 	checkpointtest.Run(t, s)
 }
 

@@ -45,6 +45,9 @@ type Subject struct {
 	New   func(Config) Checkpointer
 	// NewAckSet makes an empty bulk holder; nil with LacksAckSet.
 	NewAckSet func() AckSet
+	// Slow says that each batch costs a multiple of what it does elsewhere:
+	// a run with -short leaves out the groups with long loops.
+	Slow bool
 }
 
 // Checkpointer is the part of the contract that a control loop uses.
@@ -216,6 +219,9 @@ type testCase struct {
 // Run runs every case that s does not declare itself unable to pass.
 func Run(t *testing.T, s Subject) {
 	for _, g := range groups() {
+		if s.Slow && g.long && testing.Short() {
+			continue
+		}
 		t.Run(g.name, func(t *testing.T) {
 			for _, c := range g.cases {
 				if c.needs&s.Lacks != 0 {
@@ -231,7 +237,9 @@ type group struct {
 	name string
 	// concurrent groups use several goroutines and clocks.
 	concurrent bool
-	cases      []testCase
+	// long groups loop over many batches.
+	long  bool
+	cases []testCase
 }
 
 func groups() []group {
@@ -243,9 +251,9 @@ func groups() []group {
 		{name: "Wait", concurrent: true, cases: waitCases()},
 		{name: "Field", cases: fieldCases()},
 		{name: "Checklist", cases: checklistCases()},
-		{name: "Large", cases: largeCases()},
-		{name: "Random", cases: randomCases()},
-		{name: "Stress", concurrent: true, cases: stressCases()},
-		{name: "Close", concurrent: true, cases: closeCases()},
+		{name: "Large", long: true, cases: largeCases()},
+		{name: "Random", long: true, cases: randomCases()},
+		{name: "Stress", concurrent: true, long: true, cases: stressCases()},
+		{name: "Close", concurrent: true, long: true, cases: closeCases()},
 	}
 }

@@ -18,6 +18,18 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
+// leftToTheFullRun reports whether a test that starts many processes should
+// leave its work to the run without -short: the race detector and 32-bit words
+// change nothing in a process that is built anew, and the tests that stay start
+// processes in every way there is.
+func leftToTheFullRun(t *testing.T) bool {
+	t.Helper()
+	if testing.Short() {
+		t.Log("starts many processes: done without -short")
+	}
+	return testing.Short()
+}
+
 // options parses a command line.
 func options(args ...string) (Options, error) {
 	fs := flag.NewFlagSet("run", flag.ContinueOnError)

@@ -138,6 +138,9 @@ func BenchmarkAfter(b *testing.B) { for b.Loop() {} }
 }
 
 func TestAHangingArmIsEndedAndTheOthersStay(t *testing.T) {
+	if leftToTheFullRun(t) {
+		return
+	}
 	dir := module(t, `
 func BenchmarkX(b *testing.B) {
 	b.Run("impl=good", func(b *testing.B) { for b.Loop() {} })
@@ -166,6 +169,9 @@ func BenchmarkLater(b *testing.B) {
 }
 
 func TestNothingToMeasureIsWrongUse(t *testing.T) {
+	if leftToTheFullRun(t) {
+		return
+	}
 	good := module(t, two)
 	cases := map[string][]string{
 		"no benchmark matches":        {"-bench", "Nothing", good},
@@ -229,6 +235,9 @@ func BenchmarkX(b *testing.B) {
 }
 
 func TestPackagesOfSeveralModulesWithTheirOwnRounds(t *testing.T) {
+	if leftToTheFullRun(t) {
+		return
+	}
 	dir := tree(t, map[string]string{
 		"go.mod":              goMod,
 		"a/a_test.go":         benchmarks(`func BenchmarkA(b *testing.B) { for b.Loop() {} }`),
@@ -254,6 +263,9 @@ func TestPackagesOfSeveralModulesWithTheirOwnRounds(t *testing.T) {
 }
 
 func TestProcessorsMakeRowsOfTheirOwn(t *testing.T) {
+	if leftToTheFullRun(t) {
+		return
+	}
 	dir := module(t, `func BenchmarkX(b *testing.B) { for _, n := range []int{1, 2} { b.Run(fmt.Sprintf("impl=a/n=-%d", n), func(b *testing.B) { for b.Loop() {} }) } }`)
 	r := runs(t, t.Context(), parsed(t, "-rounds", "2", "-benchtime", "1x", "-cpu", "1,2", dir))
 	if r.err != nil {
@@ -269,6 +281,9 @@ func TestProcessorsMakeRowsOfTheirOwn(t *testing.T) {
 }
 
 func TestRowsWithoutSamplesOfOneRegimeAreMeasuredAgain(t *testing.T) {
+	if leftToTheFullRun(t) {
+		return
+	}
 	// Every run of an arm appends to its file, and is near or far in turn.
 	dir := module(t, `
 func BenchmarkX(b *testing.B) { split(b) }
@@ -305,6 +320,9 @@ func BenchmarkNear(b *testing.B) { b.ReportMetric(50, "bounce-ns") }
 
 // A package that has a fast machine in the rounds: there is time for more.
 func TestABudgetIsUsedForMoreRounds(t *testing.T) {
+	if leftToTheFullRun(t) {
+		return
+	}
 	dir := module(t, `
 func BenchmarkX(b *testing.B) {
 	if _, err := os.Stat("primed"); err != nil {
