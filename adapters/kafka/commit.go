@@ -38,9 +38,13 @@ func (s *Source) drain() {
 		p.acked, p.mark, p.offered = w.Offset, w, true
 		p.epochs.passed(w.Offset)
 	}
-	if d.Applied == 0 {
-		return // no batch failed either
+	if d.Applied > 0 { // or no batch failed either
+		s.noteStalls()
 	}
+}
+
+// noteStalls finds the stalls that are new.
+func (s *Source) noteStalls() {
 	s.stalls = s.cp.Stalled(s.stalls[:0])
 	for _, st := range s.stalls {
 		if p := s.parts.byID[st.Partition]; !p.stalled {

@@ -9,7 +9,8 @@
 // delivered, and every earlier batch of the partition is covered. A crash, a
 // rebalance or a closed Source can therefore repeat records, never skip them.
 // A batch that failed stalls its partition: it and what follows stay
-// uncommitted, and are delivered again to the next owner.
+// uncommitted, and are delivered again to the next owner, unless SkipFailed lets
+// it pass.
 //
 // # Rebalances
 //
@@ -18,7 +19,8 @@
 // then lets go. It does not wait when nothing is outstanding. Partitions that
 // stay keep their batches in flight. Partitions that were lost, because the
 // group went on without this member, are let go without a commit.
-// Acknowledgements that arrive too late change nothing.
+// Acknowledgements that arrive too late change nothing. The log says how many
+// batches were left behind and how.
 //
 // # Commits
 //
@@ -28,6 +30,16 @@
 // of the last record covered. Holes in the offsets are normal: compaction and
 // transactions leave them, and on a transactional topic the commit still
 // reaches the end of the log.
+//
+// # When a partition does not move
+//
+// Heads names the batch that holds a partition back, and since when. Snapshot,
+// PartitionName and PartitionLabels are what core/live and the collector of
+// adapters/prometheus ask for:
+//
+//	live.Handler(live.Config{Snapshot: source.Snapshot, Name: source.PartitionName, Ledger: ledger})
+//	tidemarkprom.NewCheckpoints(tidemarkprom.Checkpoints{Snapshot: source.Snapshot,
+//		Labels: []string{"topic", "partition"}, Values: source.PartitionLabels})
 //
 // # Barriers
 //

@@ -8,6 +8,7 @@ require (
 	github.com/google/uuid v1.6.0
 	github.com/prometheus/client_golang v1.25.0
 	github.com/tidemark-go/tidemark v0.0.0
+	github.com/tidemark-go/tidemark/adapters/prometheus v0.0.0
 	github.com/twmb/franz-go v1.22.3
 	github.com/twmb/franz-go/pkg/kadm v1.20.0
 	github.com/twmb/franz-go/pkg/kfake v0.0.0-20260918054303-01f206a7e32c
@@ -29,3 +30,5 @@ require (
 )
 
 replace github.com/tidemark-go/tidemark => ../..
+
+replace github.com/tidemark-go/tidemark/adapters/prometheus => ../prometheus

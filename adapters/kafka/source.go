@@ -27,8 +27,8 @@ type Batch struct {
 	FetchedAt time.Time
 }
 
-// Source is a member of a consumer group. Poll, Stats and Close may be called
-// from several goroutines.
+// Source is a member of a consumer group. All methods may be called from
+// several goroutines.
 //
 // Inside, one goroutine polls the client and issues batches, one commits on
 // an interval, one waits for acknowledgements when something depends on them,

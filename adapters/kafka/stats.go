@@ -24,6 +24,8 @@ type Stats struct {
 	// Rebalances counts group callbacks that changed what is owned: Assigned,
 	// Revoked and Lost count their partitions.
 	Rebalances, Assigned, Revoked, Lost uint64
+	// Skipped counts failed batches that SkipFailed let pass.
+	Skipped uint64
 	// Pauses counts how often a partition's fetching paused at PendingLimit.
 	Pauses uint64
 	// DataLosses counts reports to OnDataLoss.

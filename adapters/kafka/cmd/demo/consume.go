@@ -7,6 +7,7 @@ import (
 	"hash/fnv"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -63,7 +64,10 @@ func (d *demo) consume(ctx context.Context) error {
 	err = d.move(ctx, c)
 	c.end = time.Now()
 	// The summary is wanted after an interruption, too.
-	return errors.Join(err, d.summarize(context.WithoutCancel(ctx), c))
+	if err = errors.Join(err, d.summarize(context.WithoutCancel(ctx), c)); err != nil {
+		return err
+	}
+	return d.stalls.err(d.topic)
 }
 
 // move opens the source, runs the pipeline and closes the source again, in
@@ -84,15 +88,17 @@ func (d *demo) move(ctx context.Context, c *consumption) error {
 
 	// Done when everything is committed, whoever did it.
 	running, stop := context.WithCancel(ctx)
-	defer stop()
-	go d.observe(running, c.tracker)
-	go func() {
+	var watchers sync.WaitGroup
+	defer watchers.Wait()
+	watchers.Go(func() { d.observe(running, c.tracker) })
+	watchers.Go(func() { d.watchStalls(running, source, c.tracker, stop) })
+	watchers.Go(func() {
 		select {
 		case <-c.tracker.Complete():
 			stop()
 		case <-running.Done():
 		}
-	}()
+	})
 	err = pipeline.Run(running, source, pipeline.Config{
 		Input:    d.in.ID,
 		Workers:  d.opts.workers,
@@ -101,8 +107,11 @@ func (d *demo) move(ctx context.Context, c *consumption) error {
 		Window:   d.opts.window(),
 		Events:   d.events,
 		Dead:     d.dead,
+		Refuse:   d.refuse,
 		OnFetch:  c.tracker.Fetched,
 	}, &c.stats)
+
+	stop()
 
 	// Every batch is resolved now. Close commits what the last ones freed.
 	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
@@ -177,6 +186,6 @@ func (d *demo) progress(c *consumption, s kafka.Stats) string {
 		pending += p.Pending
 	}
 	left := c.tracker.Left()
-	return fmt.Sprintf("consume  %s %s written, %s to commit, %s pending, %s", console.Bar(d.in.Lines-left, d.in.Lines, 24),
-		console.Plural(written, "line"), console.Count(left), console.Plural(int64(pending), "batch"), console.Rate(written, time.Since(c.start)))
+	return fmt.Sprintf("consume  %s %s written, %s to commit, %s pending, %s%s", console.Bar(d.in.Lines-left, d.in.Lines, 24),
+		console.Plural(written, "line"), console.Count(left), console.Plural(int64(pending), "batch"), console.Rate(written, time.Since(c.start)), d.stalls.progress())
 }

@@ -29,6 +29,7 @@ type demo struct {
 	cluster      *cluster
 	events, dead *sink.File
 
+	stalls   stalls
 	barriers *diagnose.Diagnostics
 	server   *diagnose.Server // nil without -http
 }
@@ -63,6 +64,9 @@ func (d *demo) run(ctx context.Context) (err error) {
 func (d *demo) work(ctx context.Context) (err error) {
 	if d.in, err = input.Load(ctx, d.opts.input); err != nil {
 		return err
+	}
+	if d.opts.failLine > d.in.Lines {
+		return fmt.Errorf("%w: -fail-line is %d, and %s has %s", input.ErrUnusable, d.opts.failLine, d.in.Name, console.Plural(d.in.Lines, "line"))
 	}
 	d.topic = topicFor(d.in)
 	// First whatever can be wrong with the options, then the work.

@@ -26,7 +26,8 @@ Usage:
   demo -input FILE                         your file
   demo -input FILE -brokers localhost:9092 your cluster
   demo -input FILE -verify                 is every line in the output?
-  demo -http 127.0.0.1:8080                and show how long commits took
+  demo -http 127.0.0.1:8080                and show how it went, while it does
+  demo -fail-line 2000                     see what a batch that fails holds back
   demo -broker-only -listen 127.0.0.1:9092 only the broker; stop it with Ctrl-C
 
 Options:
@@ -50,7 +51,15 @@ batch is handed out, answer the part until the broker accepted them, while
 batches are. Of the last commit, local is the wait for batches being worked on.
 (In JSON and metrics: pipeline_stall, local_barrier and aligned_resume.)
 
+A batch that fails holds its partition back: nothing of it and behind it is
+committed, the others go on. -fail-line makes one fail. When nothing else is
+left to do the program ends with exit code 3, or with -http waits for Ctrl-C.
+The next run reads all of it again. With -skip-failed the batch is let pass two
+seconds after it failed, without a restart; its lines are then missing.
+
 With -http the program stays after its work, until Ctrl-C, and answers:
+  /live               a page for people: partitions, the batches that hold them
+                      back and since when, barriers; it updates itself
   /barriers           barriers that ended, as JSON, oldest first, ?limit=64 of
                       them. For the next page ask ?after= the last sequence, with
                       node_id, boot_incarnation and process_term of the page
@@ -78,6 +87,7 @@ Exit codes:
        rest is left for the next run; the last lines say which
   1    failed; the message says what to do. Run again to go on
   2    wrong option, or input that cannot be read
+  3    a batch failed and holds its partition back; the message names it
   130  stopped at once by a second Ctrl-C
 `
 

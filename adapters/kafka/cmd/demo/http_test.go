@@ -34,7 +34,7 @@ func (p *process) http() served {
 	p.until("the -http address", func() bool {
 		_, rest, _ := strings.Cut(p.out.String(), "\nhttp     ")
 		var ok bool
-		base, _, ok = strings.Cut(rest, "/barriers")
+		base, _, ok = strings.Cut(rest, "/live")
 		return ok
 	})
 	return served{p.t, base}

@@ -24,6 +24,7 @@ const (
 	exitDone   = 0
 	exitFailed = 1
 	exitUsage  = 2
+	exitStall  = 3
 	exitForced = 130
 )
 
@@ -69,8 +70,11 @@ func run(args []string, out io.Writer, screen *console.Console) int {
 		return exitDone
 	}
 	screen.Printf("demo: %v", err)
-	if errors.Is(err, input.ErrUnusable) {
+	switch {
+	case errors.Is(err, input.ErrUnusable):
 		return exitUsage
+	case errors.Is(err, errStalled):
+		return exitStall
 	}
 	return exitFailed
 }

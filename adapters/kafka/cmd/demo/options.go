@@ -30,6 +30,9 @@ type options struct {
 
 	http   string
 	ledger int
+
+	failLine   int64
+	skipFailed bool
 }
 
 // Defaults of the flags.
@@ -65,8 +68,10 @@ func parseOptions(args []string, help io.Writer) (options, error) {
 	fs.IntVar(&o.maxLine, "max-line", defaultMaxLine, "longest line that is parsed, in `bytes`")
 	fs.DurationVar(&o.commitEvery, "commit-interval", defaultCommit, "time between commits")
 	fs.StringVar(&protocol, "protocol", kafka.Cooperative.String(), "how the group shares out partitions: cooperative, eager or kip848")
-	fs.StringVar(&o.http, "http", "", "`host:port` that serves barriers and metrics, and goes on after the work until Ctrl-C; empty is off")
+	fs.StringVar(&o.http, "http", "", "`host:port` that serves a live page, barriers and metrics, and goes on after the work until Ctrl-C; empty is off")
 	fs.IntVar(&o.ledger, "ledger-capacity", timing.DefaultCapacity, "`barriers` that the ledger retains, rounded up to a power of two")
+	fs.Int64Var(&o.failLine, "fail-line", 0, "`line` of the input, from 1, whose batch the sink refuses, to see what then happens; 0 is none")
+	fs.BoolVar(&o.skipFailed, "skip-failed", false, "let a batch that failed pass once it was reported; its lines are not written")
 	fs.BoolVar(&o.brokerOnly, "broker-only", false, "run nothing but the broker, until Ctrl-C")
 	fs.StringVar(&o.listen, "listen", "", "`host:port` the broker listens on; empty is a free port on this machine")
 	fs.BoolVar(&o.verify, "verify", false, "check that the output holds every line of the input, and do nothing else")
@@ -120,6 +125,9 @@ func (o *options) check() error {
 		if o.brokerOnly || o.verify {
 			return errors.New("-http serves what the pipeline does, and -broker-only and -verify run none; drop one of them")
 		}
+	}
+	if o.failLine < 0 {
+		return fmt.Errorf("-fail-line is %d, want a line of the input, from 1, or 0 for none", o.failLine)
 	}
 	if o.listen != "" {
 		if len(o.brokers) > 0 {

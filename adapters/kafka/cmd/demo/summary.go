@@ -39,8 +39,12 @@ func (d *demo) summarize(ctx context.Context, c *consumption) error {
 	found.print(d.out, d.in.Lines)
 	missing := d.in.Lines - found.seen.Len()
 	switch {
+	case left > 0 && d.stalls.progress() != "":
+		fprintf(d.out, "\nNot finished: %s to go, which wait for a batch that failed.", console.Plural(left, "line"))
 	case left > 0:
 		fprintf(d.out, "\nNot finished: %s to go. Run the same again to go on.", console.Plural(left, "line"))
+	case missing > 0 && d.stalls.passed() > 0:
+		fprintf(d.out, "\nFinished, but %s not in the output, of what failed and -skip-failed let pass.", console.Plural(missing, "line"))
 	case missing > 0:
 		fprintf(d.out, "\nFinished, but %s not in this output: the group %s has committed them in an earlier run\n"+
 			"or by another member, into another output. Name another -group to read everything again.",
@@ -63,7 +67,11 @@ func (d *demo) printLines(c *consumption) {
 		fprintf(d.out, "  in = out + dead          yes")
 		return
 	}
-	fprintf(d.out, "  in = out + dead           no: %s not written, and so not committed", console.Plural(in-events-dead, "line"))
+	why := "and so not committed"
+	if n := d.stalls.passed(); n > 0 {
+		why = "-skip-failed let " + console.Plural(n, "batch") + " pass"
+	}
+	fprintf(d.out, "  in = out + dead           no: %s not written, %s", console.Plural(in-events-dead, "line"), why)
 }
 
 func reasons(counts map[string]int64) string {

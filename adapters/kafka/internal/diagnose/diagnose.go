@@ -1,6 +1,6 @@
-// Package diagnose shows the checkpoint barriers of a kafka.Source to people
-// and to Prometheus: pages of the ledger, barriers that are open, metrics, and
-// the longest ones at the end.
+// Package diagnose shows a kafka.Source and its checkpoint barriers to people
+// and to Prometheus: the live page, pages of the ledger, barriers that are open,
+// metrics, and the longest barriers at the end.
 //
 // What to copy from it: the histograms and the ledger come from the same
 // barriers, so their counts agree; a barrier that is stuck has no sample and
@@ -15,8 +15,18 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	kafka "github.com/tidemark-go/tidemark/adapters/kafka"
+	tidemarkprom "github.com/tidemark-go/tidemark/adapters/prometheus"
+	"github.com/tidemark-go/tidemark/core/checkpoint"
 	"github.com/tidemark-go/tidemark/core/timing"
 )
+
+// Source is what is shown of a *kafka.Source.
+type Source interface {
+	timing.IdentitySource
+	Snapshot(n int) checkpoint.Snapshot
+	PartitionName(checkpoint.PartitionID) string
+	PartitionLabels(checkpoint.PartitionID) []string
+}
 
 // Diagnostics collects the barriers of one Source. It is safe for concurrent
 // use.
@@ -24,9 +34,9 @@ type Diagnostics struct {
 	ledger     *timing.Ledger
 	histograms timing.Histograms
 	registry   *prometheus.Registry
-	// source is who the barriers are of: nil → a source, by Follow; loaded by
+	// source is what is shown: nil → a source, by Follow; loaded by
 	// whoever answers a request.
-	source atomic.Pointer[timing.IdentitySource]
+	source atomic.Pointer[Source]
 }
 
 // New makes a ledger that retains so many records, rounded up to a power of
@@ -38,7 +48,13 @@ func New(capacity int) (*Diagnostics, error) {
 	}
 	d := &Diagnostics{ledger: ledger, registry: prometheus.NewRegistry()}
 	d.histograms = register(d.registry)
-	d.registry.MustRegister(ledgerCollector{ledger})
+	checkpoints, err := tidemarkprom.NewCheckpoints(tidemarkprom.Checkpoints{
+		Snapshot: d.snapshot, Labels: []string{"topic", "partition"}, Values: d.labels,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("diagnose: %w", err)
+	}
+	d.registry.MustRegister(tidemarkprom.NewBarriers(ledger), checkpoints)
 	return d, nil
 }
 
@@ -47,8 +63,25 @@ func (d *Diagnostics) Barriers() kafka.Barriers {
 	return kafka.Barriers{Ledger: d.ledger, Histograms: d.histograms}
 }
 
-// Follow tells who the barriers are of, once the Source is open.
-func (d *Diagnostics) Follow(src timing.IdentitySource) { d.source.Store(&src) }
+// Follow tells what to show, once the Source is open.
+func (d *Diagnostics) Follow(src Source) { d.source.Store(&src) }
+
+// snapshot is that of the Source, and the zero one before there is one.
+func (d *Diagnostics) snapshot(n int) checkpoint.Snapshot {
+	if src := d.source.Load(); src != nil {
+		return (*src).Snapshot(n)
+	}
+	return checkpoint.Snapshot{}
+}
+
+// name and labels are asked for partitions of a snapshot, so there is a Source.
+func (d *Diagnostics) name(id checkpoint.PartitionID) string {
+	return (*d.source.Load()).PartitionName(id)
+}
+
+func (d *Diagnostics) labels(id checkpoint.PartitionID) []string {
+	return (*d.source.Load()).PartitionLabels(id)
+}
 
 var errNoSource = errors.New("no source is open: the work has not begun, or there was nothing to read")
 

@@ -14,17 +14,27 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/tidemark-go/tidemark/core/checkpoint"
 	"github.com/tidemark-go/tidemark/core/timing"
 )
 
-// live is a source's identity.
-type live timing.ProcessIdentity
+// fake is a source with an identity and one partition.
+type fake timing.ProcessIdentity
 
-func (l live) LiveProcessIdentity() (timing.ProcessIdentity, error) {
-	return timing.ProcessIdentity(l), nil
+func (f fake) LiveProcessIdentity() (timing.ProcessIdentity, error) {
+	return timing.ProcessIdentity(f), nil
 }
 
-var self = live{Participant: timing.Participant{NodeID: 7, BootIncarnation: uuid.New()}, ProcessTerm: 1}
+func (fake) Snapshot(int) checkpoint.Snapshot {
+	return checkpoint.Snapshot{Time: time.Now(), Begun: true, Admitted: 1, Partitions: []checkpoint.PartitionSnapshot{{Partition: 7, Committed: 40}}}
+}
+
+func (fake) PartitionName(id checkpoint.PartitionID) string { return fmt.Sprint("orders/", id) }
+func (fake) PartitionLabels(id checkpoint.PartitionID) []string {
+	return []string{"orders", fmt.Sprint(id)}
+}
+
+var self = fake{Participant: timing.Participant{NodeID: 7, BootIncarnation: uuid.New()}, ProcessTerm: 1}
 
 func contextOf(attempt uint64) timing.Context {
 	return timing.Context{
@@ -142,6 +152,23 @@ func TestMetricsAgreeWithTheLedger(t *testing.T) {
 	}
 }
 
+func TestPartitionsAreShownOnceThereIsASource(t *testing.T) {
+	d := newDiagnostics(t, 4)
+	const metric = `tidemark_partition_committed_offset{partition="7",topic="orders"} 40`
+	_, page := get(t, d, livePath+"?format=json")
+	if _, text := get(t, d, metricsPath); !strings.Contains(page, `"checkpointer":null`) || strings.Contains(text, "tidemark_admitted_partitions") {
+		t.Fatalf("before there is a source: %s", page)
+	}
+	d.Follow(self)
+	_, page = get(t, d, livePath+"?format=json")
+	if _, text := get(t, d, metricsPath); !strings.Contains(page, `"name":"orders/7"`) || !strings.Contains(text, metric) {
+		t.Fatalf("the page says %s, the metrics %s", page, text)
+	}
+	if status, text := get(t, d, livePath); status != http.StatusOK || !strings.Contains(text, "<html") {
+		t.Fatalf("status %d: %.100s", status, text)
+	}
+}
+
 func TestBucketsAreInOrder(t *testing.T) {
 	if !slices.IsSorted(buckets) || len(slices.Compact(slices.Clone(buckets))) != len(buckets) {
 		t.Fatalf("buckets %v", buckets)
@@ -195,7 +222,7 @@ func TestTheListNamesEveryPageAndTheProcess(t *testing.T) {
 	d.Follow(self)
 	d.add(1, 2, 3)
 	_, text := get(t, d, "/")
-	for _, path := range []string{pagesPath, openPath, metricsPath} {
+	for _, path := range []string{livePath, pagesPath, openPath, metricsPath} {
 		if status, _ := get(t, d, path); !strings.Contains(text, path+" ") || status == http.StatusNotFound {
 			t.Errorf("%s answers %d; the list is\n%s", path, status, text)
 		}

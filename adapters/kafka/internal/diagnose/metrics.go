@@ -1,8 +1,6 @@
 package diagnose
 
 import (
-	"errors"
-
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/tidemark-go/tidemark/core/timing"
@@ -31,62 +29,4 @@ func register(r prometheus.Registerer) timing.Histograms {
 		AlignedResume: histogram("tidemark_aligned_resume_seconds",
 			"Their second part, until the broker's answer was applied. The intake goes on."),
 	}
-}
-
-// ledgerCollector reads what only the ledger knows when it is asked.
-type ledgerCollector struct{ ledger *timing.Ledger }
-
-var (
-	recordsDesc     = prometheus.NewDesc("tidemark_barrier_records_total", "Barriers that the ledger recorded.", nil, nil)
-	overwrittenDesc = prometheus.NewDesc("tidemark_barrier_records_overwritten_total", "Records that the ledger no longer retains.", nil, nil)
-	lossesDesc      = prometheus.NewDesc("tidemark_barrier_record_losses_total", "Barriers that left no record.", nil, nil)
-	openDesc        = prometheus.NewDesc("tidemark_barriers_open", "Barriers that have begun and not ended.", nil, nil)
-	ageDesc         = prometheus.NewDesc("tidemark_barrier_open_age_seconds", "Age of the oldest open barrier, 0 if there is none.", nil, nil)
-)
-
-// Describe is part of prometheus.Collector.
-func (c ledgerCollector) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{recordsDesc, overwrittenDesc, lossesDesc, openDesc, ageDesc} {
-		out <- d
-	}
-}
-
-// Collect is part of prometheus.Collector.
-func (c ledgerCollector) Collect(out chan<- prometheus.Metric) {
-	send := func(d *prometheus.Desc, kind prometheus.ValueType, v float64) {
-		out <- prometheus.MustNewConstMetric(d, kind, v)
-	}
-	s, err := head(c.ledger)
-	if err != nil {
-		out <- prometheus.NewInvalidMetric(recordsDesc, err)
-		return
-	}
-	send(recordsDesc, prometheus.CounterValue, float64(s.NextSequence-1))
-	send(overwrittenDesc, prometheus.CounterValue, float64(s.OverwrittenCount))
-	send(lossesDesc, prometheus.CounterValue, float64(s.RecordingLossCount))
-	open, unlisted := c.ledger.OpenGuards()
-	age := 0.0
-	if len(open) > 0 {
-		age = open[0].Age.Seconds()
-	}
-	send(openDesc, prometheus.GaugeValue, float64(len(open)+unlisted))
-	send(ageDesc, prometheus.GaugeValue, age)
-}
-
-// headTries is how often head asks again when the oldest record was
-// overwritten meanwhile. Few ledgers lose a lap in the time of one try.
-const headTries = 100
-
-// head returns a page of the ledger for what it says besides its records.
-func head(l *timing.Ledger) (s timing.Snapshot, err error) {
-	var after uint64
-	for range headTries {
-		s, err = l.SnapshotAfter(after, 1)
-		var gone *timing.CursorOverwrittenError
-		if !errors.As(err, &gone) {
-			return s, err
-		}
-		after = gone.OldestRetained
-	}
-	return s, err
 }

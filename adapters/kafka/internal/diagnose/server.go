@@ -11,11 +11,13 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"github.com/tidemark-go/tidemark/core/live"
 	"github.com/tidemark-go/tidemark/core/timing"
 )
 
 // The paths that a server answers, besides the list of them.
 const (
+	livePath    = "/live"
 	pagesPath   = "/barriers"
 	openPath    = "/barriers/open"
 	metricsPath = "/metrics"
@@ -24,6 +26,7 @@ const (
 // Handler serves the list of its pages and these pages.
 func (d *Diagnostics) Handler() http.Handler {
 	mux := http.NewServeMux()
+	mux.Handle(livePath, live.Handler(live.Config{Title: "Tidemark demo", Snapshot: d.snapshot, Name: d.name, Ledger: d.ledger}))
 	mux.Handle(pagesPath, timing.Handler(d, d.ledger))
 	mux.HandleFunc("GET "+openPath, d.serveOpen)
 	mux.Handle("GET "+metricsPath, promhttp.HandlerFor(d.registry, promhttp.HandlerOpts{}))
@@ -61,6 +64,7 @@ func (d *Diagnostics) serveOpen(w http.ResponseWriter, _ *http.Request) {
 func (d *Diagnostics) serveIndex(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.Header().Set("Cache-Control", "no-store")
+	fmt.Fprintf(w, "%-15s for people: partitions, what holds them back, barriers; updates itself\n", livePath)
 	fmt.Fprintf(w, "%-15s barriers that ended, oldest first: ?limit=1 to %d, and ?after= with the process below\n", pagesPath, timing.MaxPageRecords)
 	fmt.Fprintf(w, "%-15s barriers that have begun and not ended, with their age\n", openPath)
 	fmt.Fprintf(w, "%-15s for Prometheus\n\n", metricsPath)
@@ -117,7 +121,7 @@ func (s *Server) URLs() []string {
 		at = fmt.Sprintf("localhost:%d", a.Port)
 	}
 	var urls []string
-	for _, path := range []string{pagesPath, openPath, metricsPath} {
+	for _, path := range []string{livePath, pagesPath, openPath, metricsPath} {
 		urls = append(urls, "http://"+at+path)
 	}
 	return urls

@@ -43,6 +43,9 @@ type Config struct {
 	Window int64
 	// Events and Dead take the lines that parse and those that do not.
 	Events, Dead *sink.File
+	// Refuse, if set, is asked of every batch by a worker. One for which it
+	// returns an error is not written and fails.
+	Refuse func(kafka.Batch) error
 	// OnFetch, if set, is told of every batch before it is worked on.
 	OnFetch func(kafka.Batch)
 	// OnDurable, if set, is told of every batch that is on disk, right before

@@ -269,6 +269,29 @@ func TestAFailingSinkDeliversNothingAndLeavesNothingOpen(t *testing.T) {
 	}
 }
 
+func TestABatchThatIsRefusedFailsAndIsNotWritten(t *testing.T) {
+	s := script(t, 1, 5, 10)
+	cfg, dir := config(t)
+	cfg.MaxBytes = 1 // one batch at a time: what a refused one held is given back
+	cfg.Refuse = func(b kafka.Batch) error {
+		if b.Records[0].Offset == 20 {
+			return errors.New("not this one")
+		}
+		return nil
+	}
+	stats, err := run(t, s, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := s.drainAndTake(); len(got) != 1 || got[0].Offset != 20 || stats.Refused.Load() != 10 || stats.Events.Load() != 40 {
+		t.Fatalf("watermarks %v, %d refused, %d written", got, stats.Refused.Load(), stats.Events.Load())
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "events"))
+	if err != nil || bytes.Count(text, []byte("\n")) != 40 || bytes.Contains(text, []byte(`"offset":20,`)) {
+		t.Fatalf("%v:\n%s", err, text)
+	}
+}
+
 func TestAFailingSourceEndsThePipelineAfterWhatItHandedOut(t *testing.T) {
 	cfg, _ := config(t)
 	s := script(t, 2, 40, 5)

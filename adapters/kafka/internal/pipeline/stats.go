@@ -3,13 +3,15 @@ package pipeline
 import "sync/atomic"
 
 // Stats counts what a pipeline did. Counts only grow; anyone may read them at
-// any time. The polling goroutine writes Fetched, the writing one the rest,
-// all but Syncs and Overtaken after the lines are on disk.
+// any time. The polling goroutine writes Fetched, the workers Refused, the
+// writing one the rest, all but Syncs and Overtaken after the lines are on disk.
 type Stats struct {
 	// Fetched counts lines handed to the workers, Batches those on disk.
 	Fetched, Batches atomic.Int64
 	// Events counts lines that parsed, the next four the dead letters.
 	Events, Empty, Oversized, Unparsable, Foreign atomic.Int64
+	// Refused counts lines of batches that Config.Refuse did not want.
+	Refused atomic.Int64
 	// Overtaken counts batches that were done after a later one of their
 	// partition.
 	Overtaken atomic.Int64

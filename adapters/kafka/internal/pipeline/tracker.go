@@ -103,6 +103,19 @@ func (t *Tracker) Left() int64 {
 	return left
 }
 
+// CompleteBut reports whether every partition is committed up to its end but
+// those that held reports.
+func (t *Tracker) CompleteBut(held func(partition int32) bool) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for p, end := range t.ends {
+		if t.committed[p] < end && !held(p) {
+			return false
+		}
+	}
+	return true
+}
+
 // Latency returns a copy of the times from fetch to commit, in microseconds,
 // one a batch.
 func (t *Tracker) Latency() *hdrhistogram.Histogram {

@@ -39,6 +39,18 @@ func TestTrackerIsCompleteWhenEveryPartitionIs(t *testing.T) {
 	tr.Committed(1, 6) // complete stays complete
 }
 
+func TestTrackerTellsWhenOnlyWhatIsHeldBackIsLeft(t *testing.T) {
+	tr := NewTracker(map[int32]int64{0: 10, 1: 10}, map[int32]int64{1: 10})
+	held := func(p int32) bool { return p == 0 }
+	none := func(int32) bool { return false }
+	if !tr.CompleteBut(held) || tr.CompleteBut(none) {
+		t.Error("partition 0 is all that is left")
+	}
+	if tr.Committed(0, 10); !tr.CompleteBut(none) {
+		t.Error("nothing is left")
+	}
+}
+
 func TestTrackerOfAnEmptyTopicIsCompleteAtOnce(t *testing.T) {
 	if !isComplete(NewTracker(map[int32]int64{0: 0, 1: 0}, nil)) {
 		t.Error("it waits for nothing")

@@ -47,12 +47,30 @@ func (c *chunk) recycle() {
 // are done with their batches in any order.
 func (p *pipeline) work() {
 	for batch := range p.jobs {
+		if p.refuse(batch) {
+			continue
+		}
 		c := newChunk(batch)
 		for _, r := range batch.Records {
 			c.add(r, p.cfg.Input, p.cfg.MaxLine)
 		}
 		p.chunks <- c // the writer holds the Ack from here
 	}
+}
+
+// refuse fails a batch that is not wanted.
+func (p *pipeline) refuse(b kafka.Batch) bool {
+	if p.cfg.Refuse == nil {
+		return false
+	}
+	err := p.cfg.Refuse(b)
+	if err == nil {
+		return false
+	}
+	p.stats.Refused.Add(int64(len(b.Records)))
+	p.budget.give(size(b))
+	b.Ack.Done(err)
+	return true
 }
 
 // add turns one record into one line of output. No line is too bad for that:
