@@ -177,9 +177,9 @@ func (a *analysis) write(e env, emit func(io.Writer) error) error {
 func inputVerdict(set *parse.Set) error {
 	switch {
 	case len(set.Failures) > 0:
-		return fail(exitFailed, "%d lines say that a benchmark failed, the first is %v", len(set.Failures), set.Failures[0])
+		return fail(exitFailed, "%s that a benchmark failed, the first is %v", plural(len(set.Failures), "line says", "lines say"), set.Failures[0])
 	case len(set.Syntax) > 0:
-		return fail(exitUsage, "%d lines cannot be read, the first is %v; mend or remove them", len(set.Syntax), set.Syntax[0])
+		return fail(exitUsage, "%s be read, the first is %v; mend or remove what cannot", plural(len(set.Syntax), "line cannot", "lines cannot"), set.Syntax[0])
 	}
 	return nil
 }

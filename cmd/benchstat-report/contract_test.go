@@ -175,6 +175,48 @@ func TestEqualSeedsGiveEqualBytes(t *testing.T) {
 	}
 }
 
+// Equal files give equal figures wherever they lie and whatever they are called.
+func TestIntervalsDoNotDependOnTheNamesOfFiles(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 8))
+	texts := []string{made(rng, 5, 10, 0.05, one, "ns/op"), made(rng, 5, 10, 0.05, one, "ns/op")}
+	var reports []string
+	for range 2 {
+		dir := t.TempDir()
+		paths := []string{filepath.Join(dir, "old"), filepath.Join(dir, "new")}
+		for i, text := range texts {
+			if err := os.WriteFile(paths[i], []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		out, errOut, _ := inside(t, "", "compare", "-format", "csv", paths[0], paths[1])
+		if errOut != "" {
+			t.Fatal(errOut)
+		}
+		reports = append(reports, strings.ReplaceAll(out, dir, ""))
+	}
+	if reports[0] != reports[1] {
+		t.Errorf("two folders give two reports:\n%s\n%s", reports[0], reports[1])
+	}
+}
+
+// Benchmarks that a projection lumps together are named as such.
+func TestARowOfSeveralBenchmarksIsNamed(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 9))
+	text := made(rng, 3, 10, 0.01, one, "ns/op")
+	old := filepath.Join(t.TempDir(), "old")
+	if err := os.WriteFile(old, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for row, want := range map[string]bool{".name": true, ".fullname": false} {
+		for _, form := range []string{"text", "markdown", "json", "html"} {
+			out, errOut, _ := inside(t, "", "compare", "-row", row, "-format", form, "a="+old, "b="+old)
+			if got := strings.Contains(out, "more than one benchmark: Row"); got != want {
+				t.Errorf("-row %s as %s warns: %v, want %v; %s", row, form, got, want, errOut)
+			}
+		}
+	}
+}
+
 func TestALossOfThroughputGates(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 7))
 	base := made(rng, 3, 10, 0.01, one, "msgs/s")

@@ -168,6 +168,8 @@ func TestExitCodesOfTheBinary(t *testing.T) {
 	for _, c := range text {
 		wide = append(wide, c, 0)
 	}
+	onlyFailed := file("only.txt", "FAIL\ta/b [build failed]\n")
+	onlyBroken := file("lines.txt", "BenchmarkX 1 no number\n")
 	utf16 := file("utf16.txt", string(wide))
 	for _, c := range []struct {
 		name   string
@@ -189,6 +191,10 @@ func TestExitCodesOfTheBinary(t *testing.T) {
 		{"undecided", []string{"gate", old, few}, 0, true, ""},
 		{"undecided, strict", []string{"gate", "-strict", old, few}, exitNothing, true, "1 row is undecided"},
 		{"failed", []string{"gate", old, failed}, exitFailed, true, "failed.txt:11: --- FAIL: BenchmarkZ"},
+		{"nothing but a failure", []string{"gate", old, onlyFailed}, exitFailed, true, "only.txt:1: FAIL"},
+		{"nothing but a failure at the base", []string{"gate", onlyFailed, old}, exitFailed, true, "only.txt:1: FAIL"},
+		{"nothing but unparsable lines", []string{"gate", old, onlyBroken}, exitUsage, true, "lines.txt:1"},
+		{"filter leaves one side", []string{"gate", "-filter", ".name:X", old, other}, exitNothing, true, "nothing is comparable"},
 		{"failed, summary", []string{"summary", failed}, exitFailed, true, "failed.txt:11"},
 		{"failed, history", []string{"history", failed, old}, exitFailed, true, "failed.txt:11"},
 		{"help", []string{"gate", "-help"}, 0, true, ""},

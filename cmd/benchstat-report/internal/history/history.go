@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/tidemark-go/tidemark/cmd/benchstat-report/internal/pair"
 	"github.com/tidemark-go/tidemark/cmd/benchstat-report/internal/verdict"
@@ -43,7 +44,7 @@ func Of(ctx context.Context, tables *pair.Tables, opt verdict.Options, dir strin
 						index[id] = p
 						places = append(places, p)
 					}
-					p.date = max(p.date, s.Date)
+					p.date = max(p.date, utc(s.Date))
 					p.file = min(p.file, order[t.Columns[i]])
 				}
 			}
@@ -62,6 +63,15 @@ func Of(ctx context.Context, tables *pair.Tables, opt verdict.Options, dir strin
 		}
 	}
 	return h
+}
+
+// utc writes a date with a time zone so that dates compare as text. What has
+// none stays as it is.
+func utc(date string) string {
+	if t, err := time.Parse(time.RFC3339, date); err == nil {
+		return t.UTC().Format(time.RFC3339)
+	}
+	return date
 }
 
 func samples(c *pair.Cell) []pair.Sample {

@@ -107,6 +107,8 @@ func TestOtherOrders(t *testing.T) {
 	}{
 		"dates": {[]string{file("commit: ccccccc\ndate: 2026-03-01\n", 1), file("commit: aaaaaaa\ncommit-date: 2026-01-01\n", 2), file("commit: bbbbbbb\ndate: 2026-02-01\n", 3)},
 			Dates, "aaaaaaa bbbbbbb ccccccc"},
+		"time zones": {[]string{file("commit: ccccccc\ndate: 2026-03-01T09:00:00+09:00\n", 1), file("commit: aaaaaaa\ndate: 2026-03-01T01:00:00Z\n", 2), file("commit: bbbbbbb\ndate: 2026-02-28T23:30:00Z\n", 3)},
+			Dates, "bbbbbbb ccccccc aaaaaaa"},
 		"one commit that git does not know": {[]string{file("commit: ccccccc\ndate: 2026-03-01\n", 1), file("commit: "+ids[0][:8]+"\ndate: 2026-01-01\n", 2)},
 			Dates, ids[0][:8] + " ccccccc"},
 		"one date is missing": {[]string{file("commit: ccccccc\ndate: 2026-03-01\n", 1), file("commit: aaaaaaa\n", 2)}, Arguments, "ccccccc aaaaaaa"},

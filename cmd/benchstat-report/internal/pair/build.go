@@ -184,8 +184,17 @@ func sortedKeys[V any](m map[benchproc.Key]V) []benchproc.Key {
 func (b *builder) finish() (*Tables, error) {
 	out := &Tables{ColumnKey: b.opt.Col}
 	cols := sortedKeys(b.cols)
-	for _, k := range cols {
-		out.Columns = append(out.Columns, keyName(k))
+	if b.opt.Col == fileKey {
+		// A file of which nothing is left is a side all the same.
+		for _, label := range b.set.Files {
+			if label = named(label); !slices.Contains(out.Columns, label) {
+				out.Columns = append(out.Columns, label)
+			}
+		}
+	} else {
+		for _, k := range cols {
+			out.Columns = append(out.Columns, keyName(k))
+		}
 	}
 	baselines, err := b.baselines(out.Columns)
 	if err != nil {
@@ -215,6 +224,11 @@ func keyName(k benchproc.Key) string {
 		}
 		name = strings.Join(values, " ")
 	}
+	return named(name)
+}
+
+// named returns a name, or a word that says that it is empty.
+func named(name string) string {
 	if name = strings.TrimSpace(name); name == "" {
 		return "(none)"
 	}
@@ -322,7 +336,9 @@ func (c *cellData) finish(unit string) *Cell {
 		keys = append(keys, k)
 	}
 	for _, f := range benchproc.NonSingularFields(keys) {
-		cell.Varies = append(cell.Varies, f.Name)
+		if !matches(moments, f.Name) {
+			cell.Varies = append(cell.Varies, f.Name)
+		}
 	}
 	return cell
 }

@@ -6,8 +6,11 @@ import (
 	"strings"
 )
 
-// volatile are the keys that belong to a moment of the run.
-var volatile = []string{"seq", "round", "load*", BounceUnit, legKey, "cores"}
+// moments are the keys that differ between equal measurements.
+var moments = []string{"seq", "round", "load*", BounceUnit}
+
+// volatile are the keys that belong to a moment of the run, or to a benchmark.
+var volatile = append(slices.Clip(moments), legKey, "cores")
 
 // machine returns the configuration lines that all results agree on.
 func (b *builder) machine() []KeyValue {

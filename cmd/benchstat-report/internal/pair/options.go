@@ -34,6 +34,9 @@ type Options struct {
 	Baseline string
 }
 
+// fileKey is the projection that makes a column of each input.
+const fileKey = ".file"
+
 // The columns of a file that holds two legs of one run, which the runner
 // tells apart by the configuration key leg.
 const (
@@ -52,7 +55,7 @@ func (o Options) defaults(set *parse.Set) Options {
 	for _, d := range []struct {
 		field *string
 		value string
-	}{{&o.Filter, "*"}, {&o.Row, ".fullname"}, {&o.Col, ".file"}} {
+	}{{&o.Filter, "*"}, {&o.Row, ".fullname"}, {&o.Col, fileKey}} {
 		if *d.field == "" {
 			*d.field = d.value
 		}

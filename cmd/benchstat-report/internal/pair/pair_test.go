@@ -188,6 +188,21 @@ func TestLumpedSamplesAreNamed(t *testing.T) {
 	}
 }
 
+// What differs from result to result of any run is no sign of two benchmarks.
+func TestMomentsOfARunAreNotLumped(t *testing.T) {
+	tables := build(t, Options{Table: "pkg"}, "seq: 1\nload-before: 1\nnote: a\nBenchmarkX 1 5 ns/op\nseq: 2\nload-before: 2\nnote: b\nBenchmarkX 1 5 ns/op\n")
+	if got := tables.Tables[0].Rows[0].Cells[0].Varies; !slices.Equal(got, []string{"note"}) {
+		t.Errorf("varies %q, want note", got)
+	}
+}
+
+func TestAFileOfWhichNothingIsLeftIsASide(t *testing.T) {
+	tables := build(t, Options{Filter: ".name:Y"}, "BenchmarkX 1 5 ns/op\n", "BenchmarkY 1 5 ns/op\n")
+	if !slices.Equal(tables.Columns, []string{"a", "b"}) || tables.Tables[0].Rows[0].BaseName != "a" {
+		t.Errorf("the columns are %q and the base is %q", tables.Columns, tables.Tables[0].Rows[0].BaseName)
+	}
+}
+
 func TestMachineAndNotes(t *testing.T) {
 	tables := build(t, Options{}, "goos: linux\ncommit: 1\ngo: go1.25\nload-before: 1\nBenchmarkX 1 5 ns/op\n",
 		"goos: linux\ncommit: 2\ngo: go1.26\nload-before: 1\ndirty: true\nBenchmarkX 1 5 ns/op\n")

@@ -52,10 +52,20 @@ func sniff(path string, data []byte) error {
 	if n := len(head) / 2; n >= 4 && (zeros[0] > n*3/4 && zeros[1] == 0 || zeros[1] > n*3/4 && zeros[0] == 0) {
 		return &InputError{Path: path, What: "is UTF-16 text without a byte order mark", Do: utf16Do}
 	}
-	if zeros[0]+zeros[1] > len(head)/10 {
+	if zeros[0]+zeros[1] > len(head)/10 || unprintable(head) > len(head)/10 {
 		return &InputError{Path: path, What: "is binary data", Do: `name a file that "go test -bench" wrote`}
 	}
 	return nil
+}
+
+// unprintable counts the bytes that no text has.
+func unprintable(data []byte) (n int) {
+	for _, c := range data {
+		if c < ' ' && c != '\t' && c != '\n' && c != '\r' && c != 0x1b {
+			n++
+		}
+	}
+	return n
 }
 
 // noResults is the error of a text without results.

@@ -92,7 +92,10 @@ func groupsOf(t *verdict.Table) map[string]*group {
 		}
 		for _, r := range list {
 			own := slices.DeleteFunc(parts[r], func(p string) bool { return slices.Contains(shared, p) })
-			g.labels[r] = strings.Join(own, "/")
+			if g.labels[r] = strings.Join(own, "/"); g.labels[r] == "" {
+				// Beside -2 and -4 of one benchmark: it ran on one processor.
+				g.labels[r] = strings.TrimSuffix(r.Name, end)
+			}
 		}
 	}
 	return groups

@@ -21,6 +21,7 @@ const (
 type leg struct {
 	name   string // empty if there is only one
 	commit string
+	date   string // of the commit
 	dirty  string
 	// old and moved translate a folder of the working tree into the leg's.
 	old, moved string
@@ -101,6 +102,7 @@ func output(ctx context.Context, dir, name string, args ...string) (string, erro
 func (o *Options) legs(ctx context.Context, pkgs []*pkg, temp string) ([]*leg, func() error, error) {
 	dir := pkgs[0].dir
 	now := &leg{commit: commitIn(ctx, dir), dirty: "unknown"}
+	now.date = dateOf(ctx, dir, now.commit)
 	changed, err := changedIn(ctx, dir, o.Out)
 	if err == nil {
 		now.dirty = fmt.Sprint(len(changed) > 0)
@@ -125,8 +127,8 @@ func (o *Options) legs(ctx context.Context, pkgs []*pkg, temp string) ([]*leg, f
 		return nil, nil, stopped(ctx, fmt.Errorf("run: %w", err))
 	}
 	if len(changed) > 0 && !o.Dirty {
-		return nil, nil, fmt.Errorf("%w: -base %s: %d files have changes that are in no commit (%s); commit them, or add -dirty to measure them as they are",
-			ErrUsage, o.Base, len(changed), some(changed))
+		return nil, nil, fmt.Errorf("%w: -base %s: changes that are in no commit, in %s (%s); commit them, or add -dirty to measure them too",
+			ErrUsage, o.Base, counted(len(changed), "file"), some(changed))
 	}
 	tree := filepath.Join(temp, "base")
 	commit, remove, err := worktree(ctx, top, o.Base, tree)
@@ -134,7 +136,7 @@ func (o *Options) legs(ctx context.Context, pkgs []*pkg, temp string) ([]*leg, f
 		return nil, nil, err
 	}
 	now.name = legNew
-	return []*leg{{name: legBase, commit: commit, dirty: "false", old: top, moved: canonical(tree)}, now}, remove, nil
+	return []*leg{{name: legBase, commit: commit, date: dateOf(ctx, top, commit), dirty: "false", old: top, moved: canonical(tree)}, now}, remove, nil
 }
 
 // some names the first few of a list.

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"time"
 )
 
 // notSources are files whose changes do not count: they do not go into what
@@ -36,6 +38,23 @@ func commitIn(ctx context.Context, dir string) string {
 		return ""
 	}
 	return commit
+}
+
+// dateOf returns when a commit was made, in UTC, so that results are in order
+// also where the repository is not at hand; "" if that is not known.
+func dateOf(ctx context.Context, dir, commit string) string {
+	if commit == "" {
+		return ""
+	}
+	text, err := git(ctx, dir, "show", "--no-patch", "--format=%ct", "--end-of-options", commit)
+	if err != nil {
+		return ""
+	}
+	seconds, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
+	if err != nil {
+		return ""
+	}
+	return time.Unix(seconds, 0).UTC().Format(time.RFC3339)
 }
 
 // changedIn returns the changed files of dir's repository that can go into

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strconv"
@@ -124,6 +125,11 @@ func BenchmarkAfter(b *testing.B) { for b.Loop() {} }
 	for _, want := range []string{"impl=bad: while priming: it failed", "it is broken", "impl=panics: while priming: ", "no queue", "BenchmarkParent: while priming: ", "no broker", "impl=later: exit status 1", "too late"} {
 		if !strings.Contains(r.progress, want) {
 			t.Errorf("the progress has no %q:\n%s", want, r.progress)
+		}
+	}
+	for _, want := range []string{"impl=bad", "impl=panics", "impl=later", "BenchmarkParent"} {
+		if !regexp.MustCompile(`(?m)^--- FAIL: .*` + want + `$`).MatchString(r.text) {
+			t.Errorf("the file does not say that %s failed:\n%s", want, r.text)
 		}
 	}
 	if strings.Contains(r.progress, "skips") {

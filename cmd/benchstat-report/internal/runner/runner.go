@@ -29,6 +29,7 @@ type run struct {
 	machine  []benchfmt.Config
 	w        *writer
 	failures []error
+	unmarked []string // labels of arms whose failure is not in the file yet
 	// done and all count processes, for the line of state, and rounds those
 	// that are complete.
 	done, all, rounds int
@@ -89,7 +90,7 @@ func (r *run) measured(ctx context.Context, pkgs []*pkg, legs []*leg) (err error
 	if len(legs) > 1 {
 		notes = append(notes, fmt.Sprintf("leg base is commit %s, leg new is commit %s (dirty: %s)", legs[0].commit, legs[1].commit, legs[1].dirty))
 	}
-	if err := r.w.head(command, notes...); err != nil {
+	if err := errors.Join(r.w.head(command, notes...), r.mark()); err != nil {
 		return err
 	}
 	if err := r.host.quiet(); err != nil {
@@ -205,7 +206,19 @@ func (r *run) fail(a *arm, err error) {
 	a.failed = err
 	err = fmt.Errorf("%s: %w", a.label(), err)
 	r.failures = append(r.failures, err)
+	r.unmarked = append(r.unmarked, a.label())
 	r.say("%v", err)
+}
+
+// mark writes into the file which arms failed.
+func (r *run) mark() error {
+	for _, label := range r.unmarked {
+		if err := r.w.failure(label); err != nil {
+			return err
+		}
+	}
+	r.unmarked = nil
+	return nil
 }
 
 // late reports whether something that takes so long would end after the
@@ -296,6 +309,7 @@ func (r *run) left() time.Duration {
 func (r *run) runOnce(ctx context.Context, row *row, a *arm) error {
 	config := with(nil, "leg", a.binary.leg.name)
 	config = with(config, "commit", a.binary.leg.commit)
+	config = with(config, "commit-date", a.binary.leg.date)
 	config = with(config, "dirty", a.binary.leg.dirty)
 	config = with(config, "go", a.binary.goes)
 	config = append(config, r.machine...)
@@ -309,7 +323,7 @@ func (r *run) runOnce(ctx context.Context, row *row, a *arm) error {
 	}
 	if err != nil {
 		r.fail(a, err)
-		return nil
+		return r.mark()
 	}
 	config = with(config, "load-after", r.host.load())
 	bounce, err := r.w.write(sample{output: out, name: a.name, config: config, bounce: max(before, bench.Bounce())})
@@ -318,6 +332,7 @@ func (r *run) runOnce(ctx context.Context, row *row, a *arm) error {
 		return err
 	case err != nil:
 		r.fail(a, err)
+		return r.mark()
 	case bounce > 0 && bounce < bench.NearBounce:
 		a.near++
 	case bounce > 0:

@@ -48,6 +48,15 @@ func (w *writer) head(command string, notes ...string) error {
 	return nil
 }
 
+// failure marks in the file that an arm failed, as go test marks it: who
+// compares the file later should not take the row for one that never was.
+func (w *writer) failure(label string) error {
+	if _, err := fmt.Fprintf(w.out, "\n--- FAIL: %s\n", label); err != nil {
+		return fmt.Errorf("%w: %w", errWrite, err)
+	}
+	return nil
+}
+
 // sample is what one process of an arm reported.
 type sample struct {
 	output []byte

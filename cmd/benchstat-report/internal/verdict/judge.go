@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/tidemark-go/tidemark/cmd/benchstat-report/internal/pair"
@@ -15,6 +16,7 @@ type job struct {
 	table     *pair.Table
 	row       *pair.Row
 	base, now []pair.Sample // all of them
+	sides     [2]string     // what the bootstrap's generator knows the sides by
 }
 
 // Judge compares the columns of every row with its baseline.
@@ -58,8 +60,43 @@ func Judge(tables *pair.Tables, opt Options) *Report {
 		r.Counts.add(j.Verdict)
 	}
 	r.Topics = topics(r)
+	r.Warnings = append(slices.Clip(r.Warnings), mixtures(tables)...)
 	return r
 }
+
+// mixtures names the rows that lump several benchmarks together.
+func mixtures(tables *pair.Tables) []string {
+	var list []string
+	rows := map[string][]string{}
+	for _, t := range tables.Tables {
+		for _, row := range t.Rows {
+			for _, cell := range row.Cells {
+				if cell == nil || len(cell.Varies) == 0 {
+					continue
+				}
+				keys := strings.Join(cell.Varies, ", ")
+				if rows[keys] == nil {
+					list = append(list, keys)
+				}
+				if !slices.Contains(rows[keys], row.Name) {
+					rows[keys] = append(rows[keys], row.Name)
+				}
+			}
+		}
+	}
+	for i, keys := range list {
+		names := rows[keys]
+		text := strings.Join(names[:min(len(names), mostNamed)], ", ")
+		if more := len(names) - mostNamed; more > 0 {
+			text += fmt.Sprintf(", and %d more", more)
+		}
+		list[i] = fmt.Sprintf("samples of one row vary in %s, so that it holds more than one benchmark: %s", keys, text)
+	}
+	return list
+}
+
+// mostNamed is how many rows a warning names.
+const mostNamed = 5
 
 // need returns how many samples a side needs for any verdict: as many as the
 // test can tell apart with, and as make the intervals of medians finite.
@@ -113,8 +150,13 @@ func compareRow(tables *pair.Tables, t *pair.Table, row *pair.Row, elsewhere fun
 		base = row.Cells[row.Base]
 	}
 	var list []*job
-	missing := func(column, where string, samples *pair.Cell, nowSide bool) {
+	job := func(column string) *job {
 		j := newJob(t, row, column)
+		j.sides = [2]string{identity(tables, row.BaseName), identity(tables, column)}
+		return j
+	}
+	missing := func(column, where string, samples *pair.Cell, nowSide bool) {
+		j := job(column)
 		j.Verdict, j.Reason = NotComparable, "missing in "+where
 		if other := elsewhere(t, row, where); other != nil {
 			j.Reason = "only with other " + difference(t, other)
@@ -138,7 +180,7 @@ func compareRow(tables *pair.Tables, t *pair.Table, row *pair.Row, elsewhere fun
 		}
 		switch {
 		case base != nil && now != nil:
-			j := newJob(t, row, column)
+			j := job(column)
 			j.base, j.now = base.Samples, now.Samples
 			list = append(list, j)
 		case now != nil:
@@ -150,6 +192,15 @@ func compareRow(tables *pair.Tables, t *pair.Table, row *pair.Row, elsewhere fun
 		}
 	}
 	return list
+}
+
+// identity is what a column goes by where chance is drawn. A file goes by its
+// place, so that equal files give equal intervals wherever they lie.
+func identity(tables *pair.Tables, column string) string {
+	if tables.ColumnKey == ".file" {
+		return strconv.Itoa(slices.Index(tables.Columns, column))
+	}
+	return column
 }
 
 func newJob(t *pair.Table, row *pair.Row, column string) *job {
@@ -237,7 +288,7 @@ func (j *job) measure(opt Options, need int) {
 		j.logs = logs(slices.Repeat([]float64{j.Ratio}, resamples))
 		return
 	}
-	ratios := bootstrap(source(opt.Seed, t.Tidy, configText(t.Config), j.row.Name, j.BaseColumn, j.Column), a, b)
+	ratios := bootstrap(source(opt.Seed, t.Tidy, configText(t.Config), j.row.Name, j.sides[0], j.sides[1]), a, b)
 	lo, hi := percentiles(ratios, opt.Confidence)
 	j.Lo, j.Hi = lo-1, hi-1
 	j.logs = logs(ratios)
