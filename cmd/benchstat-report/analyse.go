@@ -153,11 +153,27 @@ func (a *analysis) readNoise(e env) (verdict.Noise, error) {
 	if err != nil {
 		return nil, fail(exitUsage, "-noise %s: want the result file of run -aa, with the legs base and new: %w", a.noise, err)
 	}
+	if base, now, differ := sources(set); differ {
+		return nil, fail(exitUsage, "-noise %s: its legs are of different sources (%s and %s), so that their distance is no noise; want the result file of run -aa", a.noise, base, now)
+	}
 	noise := verdict.MeasureNoise(tables, a.verdict)
 	if len(noise) == 0 {
 		return nil, fail(exitUsage, "-noise %s: no benchmark has enough samples in both legs to tell its noise", a.noise)
 	}
 	return noise, nil
+}
+
+// sources returns the trees of two legs, if they are not the same.
+func sources(set *parse.Set) (base, now string, differ bool) {
+	legs := map[string]string{}
+	for _, r := range set.Results {
+		tree := r.GetConfig("commit")
+		if r.GetConfig("dirty") == "true" {
+			tree += "+"
+		}
+		legs[r.GetConfig("leg")] = tree
+	}
+	return legs["base"], legs["new"], legs["base"] != legs["new"]
 }
 
 // write writes a document to standard output or to the file of -o.

@@ -98,6 +98,11 @@ func TestHelpOfEveryVerbTeaches(t *testing.T) {
 
 func TestWrongUseNamesWhatIsLegal(t *testing.T) {
 	t.Chdir("testdata")
+	legs := filepath.Join(t.TempDir(), "legs.txt")
+	text := "leg: base\ncommit: aaaaaaa\n" + series("Encode", "ns/op", 100, 10) + "leg: new\ncommit: bbbbbbb\n" + series("Encode", "ns/op", 150, 10)
+	if err := os.WriteFile(legs, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		args []string
 		want []string // in the message
@@ -120,6 +125,7 @@ func TestWrongUseNamesWhatIsLegal(t *testing.T) {
 		{[]string{"compare", "-col", "/impl@nonsense", "impls.txt"}, []string{"-col", "nonsense"}},
 		{[]string{"compare", "-col", "/impl", "-baseline", "chan", "impls.txt"}, []string{`"chan"`, "channel", "ring", "lane"}},
 		{[]string{"compare", "-noise", "old.txt", "old.txt", "new.txt"}, []string{"-noise old.txt", "run -aa"}},
+		{[]string{"compare", "-noise", legs, "old.txt", "new.txt"}, []string{"aaaaaaa and bbbbbbb", "run -aa"}},
 		{[]string{"compare", "-o", "no/such/dir/x", "old.txt", "new.txt"}, []string{"-o", "no/such/dir/x"}},
 	} {
 		_, errOut, code := inside(t, "", c.args...)

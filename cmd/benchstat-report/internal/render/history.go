@@ -76,6 +76,9 @@ func seriesTitle(s *history.Series) string {
 }
 
 func orderLine(h *history.History) string {
+	if len(h.Commits) == 1 {
+		return "1 commit"
+	}
 	return fmt.Sprintf("%d commits, ordered by %s", len(h.Commits), h.Order)
 }
 

@@ -288,6 +288,9 @@ func (j *job) measure(opt Options, need int) {
 		j.logs = logs(slices.Repeat([]float64{j.Ratio}, resamples))
 		return
 	}
+	if min(len(a), len(b)) < 2 {
+		return // whatever one sample is resampled to, it is that sample
+	}
 	ratios := bootstrap(source(opt.Seed, t.Tidy, configText(t.Config), j.row.Name, j.sides[0], j.sides[1]), a, b)
 	lo, hi := percentiles(ratios, opt.Confidence)
 	j.Lo, j.Hi = lo-1, hi-1

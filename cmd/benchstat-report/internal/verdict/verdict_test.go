@@ -106,6 +106,18 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
+func TestOneSampleHasNoInterval(t *testing.T) {
+	for _, sides := range [][2][]pair.Sample{
+		{samples(0, 100), samples(0, 150)},
+		{samples(0, 100), samples(0, around(150, 10)...)},
+	} {
+		c := judge(t, tables(-1, false, sides[0], sides[1]), nil)
+		if c.Ratio < 1.4 || !math.IsNaN(c.Lo) || !math.IsNaN(c.Hi) || c.Verdict != Undecided || c.Needed < 6 {
+			t.Errorf("%+v: want a ratio without an interval, and undecided", c)
+		}
+	}
+}
+
 func TestExactUnitsNeedNoSecondSample(t *testing.T) {
 	for _, c := range []struct {
 		base, now []float64
