@@ -25,9 +25,9 @@ Sets the results of many commits in commit order: of each benchmark the median
 and its interval at each commit. The commit is what the configuration line
 "commit: …" of a file says, as the verb run writes it; a file without one stands
 for itself. The order is git's where the repository in the current directory
-knows all the commits, else that of the lines "commit-date: …" (run writes it too)
-or "date: …",
-else that of the arguments; the report says which.
+knows all the commits, else that of the lines "commit-date: …", which
+the verb run writes too, or "date: …", else that of the arguments; the report
+says which.
 
   benchstat-report history bench/out/*.txt
   benchstat-report history -filter ".name:QueueBurst .unit:ns/msg" *.txt

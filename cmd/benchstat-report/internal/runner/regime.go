@@ -60,8 +60,8 @@ func (r *run) again(ctx context.Context) error {
 		rows = lacking()
 	}
 	if len(rows) > 0 {
-		r.say("%s without %d samples of one regime for some arm: compare them with care, or measure them again:\n  %s",
-			counted(len(rows), "row"), wanted(r.plan.rounds), list(rows))
+		r.say("%s without %s of one regime for some arm: compare them with care, or measure them again:\n  %s",
+			counted(len(rows), "row"), counted(wanted(r.plan.rounds), "sample"), list(rows))
 	}
 	return nil
 }
