@@ -13,6 +13,11 @@ import (
 // to each other: cores that share a cache need about 50, others several times that.
 const NearBounce = 100
 
+// BusyBounce is the limit in nanoseconds from which on a bounce tells nothing of
+// the cores: no two cores of a machine are that far apart, so one of the two
+// goroutines did not run.
+const BusyBounce = 1000
+
 const (
 	bounceRounds = 31
 	bounceTurns  = 50 // there and back, of one round

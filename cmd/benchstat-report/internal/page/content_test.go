@@ -289,12 +289,12 @@ func TestSamplesAreColouredByRegimeInRunOrder(t *testing.T) {
 			if i > 0 && q.X < s.Points[i-1].X {
 				t.Fatalf("%s is not in run order", s.Name)
 			}
-			if far && q.Y < 1.5 && !strings.Contains(s.Name, "not measured") {
+			if far && q.Y < 1.5 && !strings.Contains(s.Name, "unknown") {
 				t.Errorf("%s has a sample at %v of its median", s.Name, q.Y)
 			}
 		}
 	}
-	if len(colours) != 3 { // near, far, not measured
+	if len(colours) != 3 { // near, far, unknown
 		t.Errorf("%d colours", len(colours))
 	}
 }

@@ -6,22 +6,8 @@ import (
 	"slices"
 
 	"github.com/tidemark-go/tidemark/cmd/benchstat-report/internal/chart"
-	"github.com/tidemark-go/tidemark/cmd/benchstat-report/internal/pair"
 	"github.com/tidemark-go/tidemark/cmd/benchstat-report/internal/verdict"
 )
-
-// regimeOf tells the regime of one sample.
-func regimeOf(s pair.Sample, near float64) verdict.Regime {
-	switch {
-	case s.OneCore:
-		return verdict.OneCore
-	case s.Bounce <= 0:
-		return verdict.Unknown
-	case s.Bounce < near:
-		return verdict.Near
-	}
-	return verdict.Far
-}
 
 // regimeOrder is the order of legends, and of colours.
 var regimeOrder = []verdict.Regime{verdict.Near, verdict.Far, verdict.OneCore, verdict.Unknown}
@@ -35,7 +21,7 @@ func regimeName(r verdict.Regime) string {
 	case verdict.OneCore:
 		return "one core"
 	}
-	return "distance of cores not measured"
+	return "distance of cores unknown"
 }
 
 // placed is a sample of the drift chart.
@@ -97,7 +83,7 @@ func relative(f *figure, near float64) []placed {
 	var out []placed
 	for _, s := range f.samples {
 		if ratio := s.Value / median; bounded(ratio, ratio) {
-			out = append(out, placed{s.Seq, ratio, regimeOf(s, near), s.File})
+			out = append(out, placed{s.Seq, ratio, verdict.RegimeOf(s, near), s.File})
 		}
 	}
 	return out
@@ -153,7 +139,7 @@ func samplesPlot(j judged, near float64) (Named, bool) {
 		for i, regime := range regimeOrder {
 			s := chart.Series{Name: column + ", " + regimeName(regime), Dots: true, Look: chart.Look{Color: i, Mark: k}}
 			for _, sample := range f.samples {
-				if regimeOf(sample, near) == regime {
+				if verdict.RegimeOf(sample, near) == regime {
 					s.Points = append(s.Points, chart.Point{X: float64(sample.Seq), Y: sample.Value * scale, Lo: nan, Hi: nan})
 				}
 			}

@@ -335,7 +335,7 @@ func (r *run) runOnce(ctx context.Context, row *row, a *arm) error {
 		return r.mark()
 	case bounce > 0 && bounce < bench.NearBounce:
 		a.near++
-	case bounce > 0:
+	case bounce > 0 && bounce < bench.BusyBounce:
 		a.far++
 	}
 	return nil

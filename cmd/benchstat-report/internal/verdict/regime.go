@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/tidemark-go/tidemark/bench"
 	"github.com/tidemark-go/tidemark/cmd/benchstat-report/internal/pair"
 )
 
@@ -11,10 +12,25 @@ import (
 // showing by itself, even if they do not suffice to decide.
 const fewest = 3
 
-// near says whether a sample is from the near regime. A bounce that nobody
-// measured is in neither.
+// near and far say whether a sample is from that regime. A bounce that nobody
+// measured is in neither, nor is one that a busy machine spoiled.
 func near(s pair.Sample, border float64) bool { return s.Bounce > 0 && s.Bounce < border }
-func far(s pair.Sample, border float64) bool  { return s.Bounce >= border }
+func far(s pair.Sample, border float64) bool {
+	return s.Bounce >= border && s.Bounce < max(bench.BusyBounce, 10*border)
+}
+
+// RegimeOf tells the regime of one sample.
+func RegimeOf(s pair.Sample, border float64) Regime {
+	switch {
+	case s.OneCore:
+		return OneCore
+	case near(s, border):
+		return Near
+	case far(s, border):
+		return Far
+	}
+	return Unknown
+}
 
 // count returns how many samples are in either regime.
 func count(samples []pair.Sample, border float64) (nearN, farN int) {
@@ -117,7 +133,7 @@ func longest(sides [][]pair.Sample) int {
 func mixture(s Summary, total int) string {
 	text := fmt.Sprintf("%d near, %d far", s.NearN, s.FarN)
 	if rest := total - s.NearN - s.FarN; rest > 0 {
-		text += fmt.Sprintf(", %d not measured", rest)
+		text += fmt.Sprintf(", %d unknown", rest)
 	}
 	return text
 }

@@ -136,6 +136,9 @@ func TestRegimes(t *testing.T) {
 	mix := func(nearN, farN int) []pair.Sample {
 		return append(samples(50, around(100, nearN)...), samples(190, around(300, farN)...)...)
 	}
+	busy := func(nearN, farN, busyN int) []pair.Sample {
+		return append(mix(nearN, farN), samples(2500, around(900, busyN)...)...)
+	}
 	for _, c := range []struct {
 		base, now []pair.Sample
 		want      Regime
@@ -145,6 +148,8 @@ func TestRegimes(t *testing.T) {
 		{mix(4, 6), mix(3, 8), Far, 6}, {mix(6, 6), mix(6, 6), Near, 6}, {mix(4, 3), mix(5, 3), Near, 4},
 		{mix(2, 5), mix(5, 3), Far, 3}, {mix(10, 0), mix(0, 10), Mixed, 10}, {mix(2, 2), mix(2, 2), Mixed, 4}, {mix(2, 0), mix(2, 0), Near, 2},
 		{samples(0, around(1, 5)...), samples(0, around(1, 5)...), Unknown, 5},
+		// Beside a busy machine: of neither regime, and nothing that decides.
+		{busy(0, 3, 7), busy(0, 4, 7), Far, 3}, {busy(4, 0, 9), busy(5, 0, 9), Near, 4}, {busy(0, 0, 9), busy(0, 0, 9), Mixed, 9},
 	} {
 		got := judge(t, tables(-1, false, c.base, c.now), nil)
 		if got.Regime != c.want || min(got.Base.N, got.New.N) != c.n {
