@@ -2,6 +2,7 @@ package checkpoint
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"time"
 
@@ -95,7 +96,9 @@ func New(opts ...Option) *Checkpointer {
 		c.shards[i].table.Store(empty)
 		c.shards[i].inbox = newInbox(c)
 	}
-	c.assignment.Store(&assignment{})
+	// The numbers of admissions begin anywhere, so that a watermark of another
+	// Checkpointer does not fit.
+	c.assignment.Store(&assignment{admissions: uint64(rand.Uint32())})
 	return c
 }
 

@@ -212,6 +212,22 @@ func TestWatermarksOfEndedAdmissionsAreIgnored(t *testing.T) {
 	}
 }
 
+func TestWatermarksOfAnotherCheckpointerAreIgnored(t *testing.T) {
+	mine, other := newRig(t, 0), newRig(t, 0)
+	mine.deliver(0, 9)
+	mine.take(0, 10)
+	other.deliver(0, 9)
+	theirs := other.take(0, 10)
+	if confirmed, rejected := mine.Confirm(theirs), mine.Reject(theirs); confirmed+rejected != 0 {
+		t.Errorf("confirmed %d, rejected %d", confirmed, rejected)
+	}
+	mine.take()
+	if off, ok := mine.Committed(0); ok {
+		t.Errorf("committed %d", off)
+	}
+	other.confirm(theirs, 1)
+}
+
 func TestWatermarksThatWereNotTakenAreIgnored(t *testing.T) {
 	r := newRig(t, 0)
 	r.deliver(0, 9)

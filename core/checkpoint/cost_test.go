@@ -62,6 +62,25 @@ func TestDrainCostFollowsWhatChanged(t *testing.T) {
 	})
 }
 
+// TestHeadsOfAllCost: asking for more heads than there are costs what asking
+// for all does. Sorting them again for each one would show as hundreds.
+func TestHeadsOfAllCost(t *testing.T) {
+	const assigned = 5000
+	d := newDriver(t, assigned)
+	d.issue(assigned)
+	d.c.Drain()
+	heads := make([]checkpoint.Head, 0, assigned)
+	cost := func(n int) time.Duration {
+		return quickest(3, func() { heads = d.c.Heads(heads[:0], n) })
+	}
+	flat(t, "all heads, asked for with the largest int against their number", 10, func() (time.Duration, time.Duration) {
+		return cost(math.MaxInt), cost(assigned)
+	})
+	if len(heads) != assigned {
+		t.Errorf("%d heads, want %d", len(heads), assigned)
+	}
+}
+
 // TestIdleDrainCost: a drain and a take with nothing new do not look at every
 // partition.
 func TestIdleDrainCost(t *testing.T) {

@@ -118,7 +118,7 @@ func (c *Checkpointer) heads(dst []Head, n int) []Head {
 			if h, ok := c.head(l); ok {
 				dst = append(dst, h)
 			}
-			if len(dst)-start >= 2*n+64 {
+			if (len(dst)-start-64)/2 >= n { // n may be the largest int
 				keep()
 			}
 		}

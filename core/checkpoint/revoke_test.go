@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -235,6 +236,38 @@ func TestWaitIdleEndsWithTheAdmission(t *testing.T) {
 				t.Fatal(err)
 			}
 		})
+	}
+}
+
+// With traffic of others there is always something new to drain; the clock,
+// which a drain reads for a new head, sees to that.
+func TestWaitIdleEndsWithTheContextBesideTraffic(t *testing.T) {
+	var next func()
+	traffic := checkpoint.WithClock(func() time.Time {
+		if next != nil {
+			next()
+		}
+		return time.Unix(100, 0)
+	})
+	r := newRigWith(t, []checkpoint.Option{traffic}, 0, 1)
+	open := r.issue(0, 1)[0]
+	other := r.issue(1, 0)[0]
+	next = func() {
+		other.Release()
+		other = r.issue(1, other.LastOffset()+1)[0]
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	done := make(chan error, 1)
+	go func() { done <- r.WaitIdle(ctx, 0) }()
+	select {
+	case err := <-done:
+		if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "partition 0 ") {
+			t.Error(err)
+		}
+	case <-time.After(5 * time.Second):
+		open.Release()
+		t.Errorf("went on for 5 s after the context was done, then %v", <-done)
 	}
 }
 

@@ -101,9 +101,6 @@ func (c *Checkpointer) Snapshot(n int) Snapshot {
 	for i := range c.shards {
 		for _, l := range c.shards[i].table.Load().lanes {
 			s.Admitted++
-			pending := l.q.Outstanding()
-			s.Pending += pending
-			s.MaxPending = max(s.MaxPending, pending)
 			if _, _, _, held := l.q.Front(); held {
 				s.HeldBack++
 			} else {
@@ -129,7 +126,29 @@ func (c *Checkpointer) Snapshot(n int) Snapshot {
 		}
 	}
 	s.Truncated = len(s.Partitions) < s.Admitted
+	c.sumPending(&s)
 	return s
+}
+
+// sumPending sums up the pending batches. Issuers go on meanwhile, so it looks
+// only at partitions that are not listed: the others add what they say.
+func (c *Checkpointer) sumPending(s *Snapshot) {
+	add := func(pending int) {
+		s.Pending += pending
+		s.MaxPending = max(s.MaxPending, pending)
+	}
+	listed := make(map[PartitionID]bool, len(s.Partitions))
+	for i := range s.Partitions {
+		listed[s.Partitions[i].Partition] = true
+		add(s.Partitions[i].Pending)
+	}
+	for i := range c.shards {
+		for _, l := range c.shards[i].table.Load().lanes {
+			if !listed[l.partition] {
+				add(l.q.Outstanding())
+			}
+		}
+	}
 }
 
 func (l *lane) snapshot() PartitionSnapshot {

@@ -81,6 +81,36 @@ func TestSnapshotIsBounded(t *testing.T) {
 	}
 }
 
+// Issuers go on while a snapshot is made; the clock stands for one of them.
+func TestSnapshotSumsUpWhatItLists(t *testing.T) {
+	var r *rig
+	issuing := checkpoint.WithClock(func() time.Time {
+		if r != nil {
+			r.issue(0, 9)
+			r.issue(1, 9)
+		}
+		return time.Unix(100, 0)
+	})
+	rig := newRigWith(t, []checkpoint.Option{issuing}, 0, 1, 2)
+	bad := rig.issue(0, 9)[0]
+	bad.Done(errSink)
+	rig.issue(2, 9)[0].Release()
+	rig.Drain() // nothing is unresolved: the head of partition 0 has no time yet
+	r = rig
+	s := r.Snapshot(3)
+	sum, most := 0, 0
+	for _, p := range s.Partitions {
+		sum += p.Pending
+		most = max(most, p.Pending)
+	}
+	if s.Pending != sum || s.MaxPending != most || most < 3 {
+		t.Errorf("pending %d, most %d; of the partitions %d, most %d", s.Pending, s.MaxPending, sum, most)
+	}
+	if s := r.Snapshot(1); s.Pending != r.Pending(0)+r.Pending(1)+r.Pending(2) || s.MaxPending != r.MaxPending() {
+		t.Errorf("with one partition: %+v", s)
+	}
+}
+
 func TestSnapshotIsAGroupOfALogRecord(t *testing.T) {
 	r, k := newClockRig(t, 0)
 	r.issue(0, 9)

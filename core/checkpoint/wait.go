@@ -113,16 +113,20 @@ func (c *Checkpointer) WaitIdle(ctx context.Context, partitions ...PartitionID) 
 		if idle {
 			return nil
 		}
-		if news {
+		err := ctx.Err()
+		switch {
+		case err != nil:
+		case news:
 			// With traffic of partitions that do not count there always is.
 			if rounds++; rounds > idleRounds {
 				time.Sleep(idlePace)
 			}
-			continue
+		default:
+			rounds = 0
+			// As in Wait: what comes after the look leaves a wake-up.
+			err = w.parker.Park(ctx)
 		}
-		rounds = 0
-		// As in Wait: what comes after the look leaves a wake-up.
-		if err := w.parker.Park(ctx); err != nil {
+		if err != nil {
 			if idle, _ := w.look(); idle {
 				return nil
 			}
