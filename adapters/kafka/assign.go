@@ -55,6 +55,16 @@ func (s *Source) admit(p *partition) {
 // was deleted since says nothing about the one there is now.
 func (s *Source) onOffsets(_ context.Context, offsets map[string]map[int32]kgo.Offset) (map[string]map[int32]kgo.Offset, error) {
 	start, _ := s.cl.OptValue(kgo.ConsumeStartOffset).(kgo.Offset)
+	foreign := s.begin(offsets, start)
+	if len(foreign) > 0 {
+		s.log.Info("commit metadata of another program: nothing is known of what is delivered above", "partitions", foreign)
+	}
+	return offsets, nil
+}
+
+// begin notes where partitions start. It returns those whose commit has
+// metadata of another program, if that matters.
+func (s *Source) begin(offsets map[string]map[int32]kgo.Offset, start kgo.Offset) (foreign []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for topic, nums := range offsets {
@@ -70,9 +80,15 @@ func (s *Source) onOffsets(_ context.Context, offsets map[string]map[int32]kgo.O
 			}
 			p.committed = at
 			p.start(at)
+			p.baseEpoch = o.EpochOffset().Epoch
+			s.beginsAt(p, at)
+			if s.restore(p) {
+				foreign = append(foreign, fmt.Sprintf("%s[%d]", topic, num))
+			}
 		}
 	}
-	return offsets, nil
+	s.fetched = nil
+	return foreign
 }
 
 // onRevoked gives partitions up: it waits, for a bounded time, for the batches

@@ -100,6 +100,7 @@ func (s *Source) beginIntervalBarrier(parts []*partition, deadline time.Time) *b
 	}
 	if !anyDue(parts) {
 		s.advance()
+		s.describe(parts)
 	}
 	if !anyDue(parts) {
 		return nil
@@ -119,6 +120,7 @@ func (s *Source) beginLastBarrier(parts []*partition, deadline time.Time) *barri
 	if parts == nil {
 		parts = s.parts.byID
 	}
+	s.describe(parts)
 	waits := s.wait.ctx.Err() == nil && s.unsettled(parts) > 0
 	if !waits && !anyDue(parts) {
 		return nil

@@ -58,6 +58,9 @@ func (s *Source) options() []kgo.Opt {
 		// where a log diverged.
 		kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()),
 	)
+	if c.DeliveredBytes > 0 {
+		opts = append(opts, kgo.OnOffsetsFetched(s.onFetched))
+	}
 	switch c.Protocol {
 	case Eager:
 		opts = append(opts, kgo.Balancers(s.balancer(kgo.RangeBalancer())))

@@ -103,7 +103,10 @@ type commitment struct {
 	gen    uint64
 	mark   checkpoint.Watermark // the zero one for a rewind alone
 	offset int64
-	err    error
+	// moves: not for the metadata alone.
+	moves    bool
+	metadata string
+	err      error
 }
 
 // commit sends what was acknowledged and is not committed, of parts or, if
@@ -129,7 +132,7 @@ func (s *Source) commit(ctx context.Context, parts []*partition, b *barrier) err
 	if len(sent) == 0 {
 		return nil
 	}
-	s.cl.CommitOffsetsSync(ctx, offsets, func(_ *kgo.Client, req *kmsg.OffsetCommitRequest, resp *kmsg.OffsetCommitResponse, err error) {
+	s.cl.CommitOffsetsSync(s.withMetadata(ctx, sent), offsets, func(_ *kgo.Client, req *kmsg.OffsetCommitRequest, resp *kmsg.OffsetCommitResponse, err error) {
 		readAnswer(sent, req, resp, err)
 	})
 	return s.settle(sent, b)
@@ -151,6 +154,7 @@ func (s *Source) collect(parts []*partition, cancel context.CancelFunc, b *barri
 		b = s.beginIntervalBarrier(parts, deadline)
 	}
 	s.advance()
+	s.describe(parts)
 	for _, p := range parts {
 		if !p.due() {
 			continue
@@ -162,8 +166,11 @@ func (s *Source) collect(parts []*partition, cancel context.CancelFunc, b *barri
 		if offsets[p.topic] == nil {
 			offsets[p.topic] = make(map[int32]kgo.EpochOffset)
 		}
-		offsets[p.topic][p.num] = kgo.EpochOffset{Epoch: p.epochs.at(p.acked), Offset: p.acked}
-		sent[topicPartition{p.topic, p.num}] = &commitment{p: p, gen: p.gen, mark: p.mark, offset: p.acked, err: errNoAnswer}
+		at := p.position()
+		offsets[p.topic][p.num] = at
+		sent[topicPartition{p.topic, p.num}] = &commitment{
+			p: p, gen: p.gen, mark: p.mark, offset: at.Offset, moves: p.offered || p.rewind, metadata: p.delivered.text, err: errNoAnswer,
+		}
 		p.offered = false
 	}
 	s.inFlight, s.cancelCommit = sent, cancel
@@ -241,15 +248,20 @@ func (s *Source) settle(sent map[topicPartition]*commitment, b *barrier) error {
 		s.cp.Confirm([]checkpoint.Watermark{c.mark})
 		if c.p.admitted && c.p.gen == c.gen {
 			c.p.committed, c.p.rewind = c.offset, false
+			c.p.delivered.committed = c.metadata
 		}
 	}
+	shrunk, limit := s.shrink(sent), s.deliveredLimit
 	s.mu.Unlock()
+	if shrunk {
+		s.log.Warn("the broker takes less commit metadata; it gets less of what is delivered", "bytes", limit)
+	}
 	if failed == 0 {
 		b.resume()
 	}
 	if s.cfg.OnCommit != nil {
 		for tp, c := range sent {
-			if c.err == nil {
+			if c.err == nil && c.moves {
 				s.cfg.OnCommit(tp.topic, tp.num, c.offset)
 			}
 		}

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/tidemark-go/tidemark/core/checkpoint"
 )
 
 // Protocol says how the consumer group shares out partitions. All members of
@@ -91,6 +93,15 @@ type Config struct {
 	// watermark. At the limit the partition's fetching pauses.
 	PendingLimit int
 
+	// DeliveredBytes, if not 0, has commits carry, as their metadata, which
+	// offsets above them are delivered already, in at most so many bytes. Who
+	// reads the partition next with DeliveredBytes set is not handed these
+	// records again; any other consumer goes on from the commit as usual. It
+	// costs a commit in each interval in which that changes.
+	// checkpoint.RangesLimit is what brokers accept unless they are told
+	// otherwise (offset.metadata.max.bytes); at least 64.
+	DeliveredBytes int
+
 	// CommitInterval is the time between commits of what was acknowledged.
 	CommitInterval time.Duration
 	// RevokeTimeout bounds how long a revoke waits for handed-out batches to
@@ -120,6 +131,15 @@ type Config struct {
 	// the polling goroutine, holds up fetching and must not call Close.
 	OnDataLoss func(topic string, partition int32, loss DataLoss)
 
+	// OnLeak, if set, is told of batches whose Ack nobody has any more and
+	// nobody resolved, and of Acks that were released too often: see
+	// checkpoint.WithLeakReport, also for what it must not do. The label names
+	// the partition and the offsets. FailLeaked fails the lost ones, so that
+	// they can be skipped or read again. Both make a batch many times as
+	// expensive, and are for finding out.
+	OnLeak     func(checkpoint.Leak)
+	FailLeaked bool
+
 	// Barriers, if its Ledger is set, gets a record of every commit.
 	Barriers Barriers
 
@@ -127,6 +147,15 @@ type Config struct {
 	// offset. They are applied before the Source's own, so they cannot
 	// override what its guarantees rest on.
 	Options []kgo.Opt
+}
+
+// checkpointer makes what tracks the batches.
+func (c *Config) checkpointer() *checkpoint.Checkpointer {
+	opts := []checkpoint.Option{checkpoint.WithPendingLimit(c.PendingLimit), checkpoint.WithLeakReport(c.OnLeak)}
+	if c.FailLeaked {
+		opts = append(opts, checkpoint.WithLeakedFailed())
+	}
+	return checkpoint.New(opts...)
 }
 
 // withDefaults returns a checked copy with every zero field filled in.
@@ -168,6 +197,9 @@ func (c Config) withDefaults() (Config, error) {
 	count("PollRecords", &c.PollRecords, DefaultPollRecords)
 	count("BatchRecords", &c.BatchRecords, DefaultBatchRecords)
 	count("PendingLimit", &c.PendingLimit, DefaultPendingLimit)
+	if c.DeliveredBytes != 0 && c.DeliveredBytes < minDelivered {
+		bad("DeliveredBytes is %d; it must be at least %d, such as checkpoint.RangesLimit, or 0 for none", c.DeliveredBytes, minDelivered)
+	}
 	span := func(name string, v *time.Duration, def time.Duration) {
 		if *v < 0 {
 			bad("%s is %v; it must be positive, or 0 for the default %v", name, *v, def)

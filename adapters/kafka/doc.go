@@ -31,6 +31,17 @@
 // transactions leave them, and on a transactional topic the commit still
 // reaches the end of the log.
 //
+// # Restarts behind a stuck batch
+//
+// A batch that is slow or failed holds back the commit of everything delivered
+// behind it. With Config.DeliveredBytes a commit carries these offsets as its
+// metadata, also when nothing else has changed. Whoever reads the partition next
+// and has DeliveredBytes set issues them again without handing them out:
+// Stats.Restored counts them. Other consumers go on from the same commits,
+// and read everything above; what a commit of theirs carries is ignored. So is
+// what was delivered of a log that was truncated, rewritten or recreated since.
+// Offsets that have no room are delivered again.
+//
 // # When a partition does not move
 //
 // Heads names the batch that holds a partition back, and since when. Snapshot,

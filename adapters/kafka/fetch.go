@@ -180,6 +180,7 @@ func (s *Source) accept(p *partition, f *kgo.FetchPartition, now time.Time, fenc
 	loss := DataLoss{Kind: LossExpired, ConsumedTo: p.read, ResetTo: f.LogStartOffset, Committed: p.committed}
 	if expired {
 		p.read = f.LogStartOffset
+		p.delivered.restored = checkpoint.Delivered{}
 	}
 	if len(records) > 0 && p.read != unknown && records[0].Offset < p.read {
 		// Back without a word: a broker without topic IDs, or a reset.
@@ -187,10 +188,14 @@ func (s *Source) accept(p *partition, f *kgo.FetchPartition, now time.Time, fenc
 		s.truncated(p, p.read, records[0].Offset)
 		return false
 	}
+	rewritten := p.rewritten(records)
 	if len(records) > 0 {
 		pause = s.take(p, records, now, fence)
 	}
 	s.mu.Unlock()
+	if rewritten {
+		s.log.Warn("the log was written anew above the commit; what was delivered there before is handed out", "topic", p.topic, "partition", p.num)
+	}
 	if expired {
 		s.reportLoss(p, loss)
 	}
@@ -210,7 +215,7 @@ func (s *Source) take(p *partition, records []*kgo.Record, now time.Time, fence 
 		return false
 	}
 	if p.read == unknown {
-		p.base = first
+		s.beginsAt(p, first)
 	}
 	p.stale, p.read = unknown, end
 	if len(rest) > 0 {
@@ -233,8 +238,11 @@ func (s *Source) take(p *partition, records []*kgo.Record, now time.Time, fence 
 // this admission reads will bring them again.
 func (s *Source) issue(p *partition, records []*kgo.Record, at time.Time, fence checkpoint.Fence) (rest []*kgo.Record, tracked bool) {
 	for len(records) > 0 {
-		n := min(len(records), s.cfg.BatchRecords)
+		n, before := p.split(records, s.cfg.BatchRecords)
 		last := records[n-1].Offset
+		if s.cfg.OnLeak != nil {
+			s.issuer.SetLabel(fmt.Sprintf("%s[%d] offsets %d to %d", p.topic, p.num, records[0].Offset, last))
+		}
 		ack, err := s.issuer.IssueAfter(fence, p.id, last)
 		if errors.Is(err, checkpoint.ErrPendingLimit) {
 			return records, true
@@ -255,8 +263,16 @@ func (s *Source) issue(p *partition, records []*kgo.Record, at time.Time, fence 
 			ack.Done(nil) // markers only: nothing to deliver, but the commit passes them
 			continue
 		}
+		if before {
+			ack.Done(nil) // delivered before the admission
+			s.stats.Restored += uint64(len(run))
+			continue
+		}
 		s.stats.Records += uint64(len(run))
 		s.ready.push(Batch{p.topic, p.num, run, ack, at}, p)
+	}
+	if p.issued >= p.delivered.restored.End() {
+		p.delivered.restored = checkpoint.Delivered{}
 	}
 	return nil, true
 }

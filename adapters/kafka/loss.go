@@ -48,12 +48,14 @@ func (s *Source) reread(p *partition, resetTo int64) (from int64) {
 		from = min(from, p.base)
 	}
 	commit := p.acked != unknown || p.committed > from
-	committed, epochs := p.committed, p.epochs
+	committed, epochs, known := p.committed, p.epochs, p.delivered.committed
 	s.retire([]*partition{p}, s.unqueue(nil, p))
 	s.admit(p)
 	epochs.cut(from)
 	p.committed, p.epochs = committed, epochs
+	p.delivered.committed = known // to be replaced: it is of the log that was
 	p.start(from)
+	s.beginsAt(p, from)
 	if commit {
 		p.acked, p.rewind = from, true
 	}

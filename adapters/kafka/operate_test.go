@@ -3,6 +3,7 @@ package kafka_test
 import (
 	"errors"
 	"net/http/httptest"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -133,5 +134,30 @@ func TestTheLivePageAndTheMetricsHaveNamesAndTheGroupsCommit(t *testing.T) {
 	}
 	if got := s.PartitionLabels(0); !slices.Equal(got, []string{c.in, "0"}) {
 		t.Errorf("labels %v", got)
+	}
+}
+
+func TestABatchThatNobodyHasAnyMoreIsReportedAndFailed(t *testing.T) {
+	t.Parallel()
+	c := newBroker(t, 1)
+	produce(t, newProducer(t, c), records(c.in, 0, "a", 20)...)
+	leaks := make(chan checkpoint.Leak, 2)
+	cfg := config(c, c.in)
+	cfg.OnLeak, cfg.FailLeaked = func(l checkpoint.Leak) { leaks <- l }, true
+	s := open(t, cfg)
+	poll(t, s) // and forgets it
+	last := poll(t, s)
+	eventually(t, "the leak", func() bool { runtime.GC(); return len(leaks) > 0 })
+	if l := <-leaks; l.Kind != checkpoint.LeakUnreachable || l.Label != c.in+"[0] offsets 0 to 9" || !l.Failed {
+		t.Fatalf("reported %+v", l)
+	}
+	eventually(t, "a failed head", func() bool {
+		heads := s.Heads(nil, 1)
+		return len(heads) == 1 && heads[0].Failed && heads[0].LastOffset == 9
+	})
+	last.Ack.Done(nil)
+	last.Ack.Done(nil)
+	if l := <-leaks; l.Kind != checkpoint.LeakOverReleased || l.Label != c.in+"[0] offsets 10 to 19" {
+		t.Fatalf("reported %+v", l)
 	}
 }

@@ -38,12 +38,16 @@ type partition struct {
 	// rewind lets the next commit go below committed: the log was reported
 	// to be shorter or another one.
 	rewind bool
-	// base is where the admission began to read.
-	base int64
+	// base is where the admission began to read, baseEpoch the leader epoch of
+	// a commit that it began at.
+	base      int64
+	baseEpoch int32
 	// read is the position after the last record polled, issued the one
 	// after the last record issued, handed the one after the last record
 	// that Poll returned. handed <= issued <= read.
 	read, issued, handed int64
+	// delivered is what is known of offsets above the commit.
+	delivered delivered
 	// epochs are the leader epochs of what was issued and may be committed.
 	epochs epochList
 
@@ -75,7 +79,8 @@ type partition struct {
 func (p *partition) admit() {
 	p.admitted = true
 	p.gen++
-	p.committed, p.acked, p.base = unknown, unknown, unknown
+	p.committed, p.acked, p.base, p.baseEpoch = unknown, unknown, unknown, unknown
+	p.delivered = delivered{}
 	p.read, p.issued, p.handed = unknown, unknown, unknown
 	p.mark, p.offered = checkpoint.Watermark{}, false
 	p.rewind, p.stalled, p.dropped = false, false, 0
@@ -106,6 +111,15 @@ func (p *partition) start(offset int64) {
 	p.base, p.read, p.issued = offset, offset, offset
 }
 
+// position is what a commit carries: the watermark, or where the admission began
+// if there is none yet, which is for the metadata alone.
+func (p *partition) position() kgo.EpochOffset {
+	if p.acked == unknown {
+		return kgo.EpochOffset{Epoch: p.baseEpoch, Offset: p.base}
+	}
+	return kgo.EpochOffset{Epoch: p.epochs.at(p.acked), Offset: p.acked}
+}
+
 // settled reports that no batch Poll returned can still move the watermark.
 func (p *partition) settled() bool {
 	return p.stalled || p.acked >= p.handed
@@ -113,7 +127,7 @@ func (p *partition) settled() bool {
 
 // due reports whether there is something to commit.
 func (p *partition) due() bool {
-	return p.admitted && (p.offered || p.rewind)
+	return p.admitted && (p.offered || p.rewind || p.delivered.text != p.delivered.committed)
 }
 
 // partitions interns topic partitions. IDs are dense and never reused.

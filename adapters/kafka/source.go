@@ -64,9 +64,15 @@ type Source struct {
 	// wakePoller interrupts the poll in flight; nil while nothing is paused.
 	wakePoller context.CancelFunc
 	stats      Stats // Partitions stays empty
-	// watermarks and stalls are what drain reads into.
+	// watermarks and stalls are what drain reads into, ranges what describe
+	// does.
 	watermarks []checkpoint.Watermark
 	stalls     []checkpoint.Stall
+	ranges     []checkpoint.OffsetRange
+	// fetched are the commits that were fetched last, deliveredLimit is how
+	// much metadata a commit may carry, as far as known.
+	fetched        map[topicPartition]fetchedCommit
+	deliveredLimit int
 	// newStalls are stalls that were not logged yet.
 	newStalls []newStall
 	closing   bool
@@ -133,7 +139,7 @@ func newSource(cfg Config) *Source {
 	s := &Source{
 		cfg:       cfg,
 		log:       cfg.Logger.With("group", cfg.Group),
-		cp:        checkpoint.New(checkpoint.WithPendingLimit(cfg.PendingLimit)),
+		cp:        cfg.checkpointer(),
 		progress:  make(chan struct{}),
 		commitSem: make(chan struct{}, 1),
 		avail:     make(chan struct{}, 1),
@@ -142,6 +148,8 @@ func newSource(cfg Config) *Source {
 		closingC:  make(chan struct{}),
 		closedC:   make(chan struct{}),
 		fetchDone: make(chan struct{}),
+
+		deliveredLimit: cfg.DeliveredBytes,
 	}
 	s.issuer = s.cp.Issuer()
 	// One epoch for the life of the member: a group's generation may restart,

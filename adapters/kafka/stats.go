@@ -14,6 +14,9 @@ type Stats struct {
 	// Records and Batches count what was issued; Records without control
 	// records.
 	Records, Batches uint64
+	// Restored counts records that were read and not handed out, because the
+	// commit that was started from says that they are delivered.
+	Restored uint64
 	// Dropped counts batches that were issued and never handed out, because
 	// their partition was revoked, lost or reset, or the Source closed. They
 	// stay uncommitted.

@@ -6,12 +6,15 @@ import (
 	"fmt"
 	"net"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/tidemark-go/tidemark/core/checkpoint"
 )
 
 const (
@@ -116,6 +119,15 @@ func (h *host) observe(req *kmsg.OffsetCommitRequest) {
 	for _, t := range req.Topics {
 		for _, p := range t.Partitions {
 			h.o.asked(req.MemberID, p.Partition, p.Offset)
+			if p.Metadata == nil {
+				continue
+			}
+			// Metadata of members that tell nothing is no list of ranges.
+			text, _, _ := strings.Cut(*p.Metadata, "@")
+			ranges, _ := checkpoint.ParseRanges(text)
+			for _, r := range ranges {
+				h.o.claimed(req.MemberID, p.Partition, r.From, r.To)
+			}
 		}
 	}
 	select {

@@ -74,9 +74,9 @@ type round struct {
 
 // result says what a round saw.
 type result struct {
-	done                         map[string]int
-	deliveries, repeats, commits int
-	log                          []string
+	done                                 map[string]int
+	deliveries, repeats, commits, claims int
+	log                                  []string
 }
 
 func (r round) run() (res result, err error) {
@@ -103,7 +103,7 @@ func (r round) run() (res result, err error) {
 		c.host.sample()
 		c.o.settle(c.host.ends())
 	}
-	res = result{s.done, c.o.deliveries, c.o.repeats, c.o.commits, s.log}
+	res = result{s.done, c.o.deliveries, c.o.repeats, c.o.commits, c.o.claims, s.log}
 	if v := c.o.violated(); v != "" {
 		err = errors.Join(fmt.Errorf("chaos: %s", v), err)
 	}
@@ -123,7 +123,7 @@ func (res result) String() string {
 	for _, what := range slices.Sorted(maps.Keys(res.done)) {
 		did = append(did, fmt.Sprintf("%d %s", res.done[what], what))
 	}
-	return fmt.Sprintf("%d deliveries, %d again, %d commits; %s", res.deliveries, res.repeats, res.commits, strings.Join(did, ", "))
+	return fmt.Sprintf("%d deliveries, %d again, %d commits, %d ranges above them; %s", res.deliveries, res.repeats, res.commits, res.claims, strings.Join(did, ", "))
 }
 
 func TestNoCommitPassesAnUndeliveredRecordWhileMembersComeAndGo(t *testing.T) {

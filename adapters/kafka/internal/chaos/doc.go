@@ -10,10 +10,12 @@
 // come and go, moves coordinators and leaders, answers with errors or not at
 // all, and restarts the broker.
 //
-// What must hold: every visible record below a commit is in the sink; the
-// group's commit never goes back; nothing is delivered that was not produced,
-// and in the end everything is, and committed up to the end of the log; one
-// ownership of a partition repeats no more than may be ahead of its commit.
+// What must hold: every visible record below a commit is in the sink, and every
+// one that the commit's metadata calls delivered, which half of the members keep
+// there; the group's commit never goes back; nothing is delivered that was not
+// produced, and in the end everything is, and committed up to the end of the
+// log; one ownership of a partition repeats no more than may be ahead of its
+// commit.
 //
 // Members that commit too much, in the ways that are common, are run as well,
 // and must be caught.

@@ -50,6 +50,11 @@ func TestOracleObjectsToEachThingThatMustNotBe(t *testing.T) {
 			o.holds(0, 4)
 			o.settle([]int64{4})
 		}},
+		"a claim of an undelivered record": {"offset 3 is not delivered", func(o *oracle) {
+			o.delivered(by(1, 1), said("a"))
+			o.asked("m", 0, 1)
+			o.claimed("m", 0, 2, 4) // over the marker
+		}},
 		"a commit that nobody asked for": {"the group has committed", func(o *oracle) { o.holds(0, 1) }},
 		"a commit that goes back": {"went back from 2 to 1", func(o *oracle) {
 			o.delivered(by(1, 1), said("a", "b"))
@@ -95,6 +100,7 @@ func TestOracleAcceptsWhatMayBe(t *testing.T) {
 	o.delivered(by(1, 1), said("a", "b"))
 	o.asked("m", 0, 3) // over the marker
 	o.holds(0, 3)
+	o.claimed("m", 0, 1, 3)
 	o.delivered(by(1, 1), []record{d, {4, []byte("e")}})
 	o.asked("m", 0, 6) // over what is about to be a marker
 	o.produced(0, 4, visible, []byte("e"))

@@ -20,6 +20,7 @@ type oracle struct {
 	deliveries int
 	repeats    int
 	commits    int
+	claims     int
 }
 
 // ownership is one member's possession of one partition, from its assignment
@@ -140,18 +141,27 @@ func (o *oracle) asked(member string, partition int32, offset int64) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.commits++
-	o.covered(fmt.Sprintf("%s commits", member), partition, offset)
+	o.covered(fmt.Sprintf("%s commits", member), partition, 0, offset)
 }
 
-// covered checks that everything below a commit is delivered. mu is held.
-func (o *oracle) covered(who string, partition int32, offset int64) {
+// claimed is told of offsets above a commit that it says are delivered.
+func (o *oracle) claimed(member string, partition int32, from, to int64) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.claims++
+	o.covered(fmt.Sprintf("%s claims to have delivered", member), partition, from, to)
+}
+
+// covered checks that everything from an offset up to, and without, another is
+// delivered. mu is held.
+func (o *oracle) covered(who string, partition int32, from, to int64) {
 	l := &o.logs[partition]
-	for at := l.prefix; at < offset; at++ {
+	for at := max(from, l.prefix); at < to; at++ {
 		e := l.at(at)
 		if e.times > 0 || e.kind == hidden {
 			continue
 		}
-		text := fmt.Sprintf("%s partition %d at %d, and offset %d is not delivered", who, partition, offset, at)
+		text := fmt.Sprintf("%s partition %d at %d, and offset %d is not delivered", who, partition, to, at)
 		if e.kind == visible {
 			o.violate("%s", text)
 			return
@@ -171,7 +181,7 @@ func (o *oracle) holds(partition int32, offset int64) {
 		o.violate("the group's commit of partition %d went back from %d to %d", partition, l.committed, offset)
 	}
 	if offset != l.committed {
-		o.covered("the group has committed", partition, offset)
+		o.covered("the group has committed", partition, 0, offset)
 	}
 	l.committed = offset
 }
