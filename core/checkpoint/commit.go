@@ -57,6 +57,9 @@ func (c *Checkpointer) Confirm(ws []Watermark) int {
 // higher one of the partition was taken already, or one that is not lower was
 // confirmed, nothing is offered again: the fate of the higher one decides.
 //
+// Wait does not return for it, as there is nothing to drain: a loop that has
+// rejected something takes again after a while of its own.
+//
 // It ignores what Confirm ignores, and returns the number of the others.
 func (c *Checkpointer) Reject(ws []Watermark) int {
 	c.lock()

@@ -1,6 +1,8 @@
 package checkpoint_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -210,6 +212,18 @@ func TestWatermarksOfEndedAdmissionsAreIgnored(t *testing.T) {
 			r.taken()
 		})
 	}
+}
+
+func TestWaitDoesNotReturnForARejectedWatermark(t *testing.T) {
+	r := newRig(t, 0)
+	r.deliver(0, 9)
+	r.reject(r.take(0, 10), 1)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := r.Wait(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("Wait = %v", err)
+	}
+	r.take(0, 10)
 }
 
 func TestWatermarksOfAnotherCheckpointerAreIgnored(t *testing.T) {
