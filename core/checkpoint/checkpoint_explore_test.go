@@ -239,7 +239,7 @@ func TestExploreRebalance(t *testing.T) {
 						explore.Fail("%v", err)
 					}
 					if at := ack.cell.Owner().admission; ack.Tracked() && at > f.admissions {
-						explore.Fail("a batch from before admission %d is tracked in it, its fence is %d", at, f.admissions)
+						explore.Fail("a batch from before an admission is tracked in it, its fence is older by %d", at-f.admissions)
 					}
 					ack.Release()
 				},

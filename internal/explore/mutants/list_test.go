@@ -99,7 +99,7 @@ var list = []mutant{
 		"		c.wake() // whoever waits for an admission that has ended\n", "",
 	}, "TestExploreWaitIdle", "deadlock"},
 	{"a drain on behalf of another is not told of", "core/checkpoint/drain.go", []string{
-		"	c.carries = c.carries || news\n", "	_ = news\n",
+		"	c.unreported = true\n	l := q.Owner()\n", "	l := q.Owner()\n",
 	}, "TestExploreWaitIdle", ""},
 
 	{"an epoch is published before its partitions", "core/checkpoint/checkpointer.go", []string{
@@ -111,9 +111,9 @@ var list = []mutant{
 	}, "TestExploreRebalance", ""},
 	{"a batch from before an admission is tracked in it", "core/checkpoint/issuer.go", []string{
 		"	if l == nil || l.admission > f.admissions {\n", "	if l == nil {\n",
-	}, "TestExploreRebalance", "a batch from before admission"},
+	}, "TestExploreRebalance", "a batch from before an admission"},
 	{"the last take of a revocation does not drain", "core/checkpoint/revoke.go", []string{
-		"	c.carry()\n	var gone []Revocation\n", "	var gone []Revocation\n",
+		"	c.collect()\n	var gone []Revocation\n", "	var gone []Revocation\n",
 	}, "TestExploreRebalance", ""},
 	{"a partition takes every issuer", "core/checkpoint/issuer.go", []string{
 		"	if l.owner.Load() != i && !l.owner.CompareAndSwap(nil, i) {", "	if o := l.owner.Load(); o != i && o == nil {\n		l.owner.Store(i)\n	} else if o != i {",
