@@ -35,21 +35,12 @@ func (c *Checkpointer) laneOf(w Watermark) *lane {
 // Checkpointer. Confirm returns the number of the others. Like all control
 // methods it may be called from any goroutine.
 func (c *Checkpointer) Confirm(ws []Watermark) int {
-	c.lock()
-	defer c.mu.Unlock()
-	n := 0
-	for _, w := range ws {
-		l := c.laneOf(w)
-		if l == nil {
-			continue
-		}
-		n++
+	return c.settle(ws, func(l *lane, w Watermark) {
 		l.committed = max(l.committed, w.Offset)
 		if l.committed == l.watermark {
 			l.rejected = false
 		}
-	}
-	return n
+	})
 }
 
 // Reject gives watermarks back whose commit failed. The next TakeWatermarks
@@ -62,18 +53,24 @@ func (c *Checkpointer) Confirm(ws []Watermark) int {
 //
 // It ignores what Confirm ignores, and returns the number of the others.
 func (c *Checkpointer) Reject(ws []Watermark) int {
+	return c.settle(ws, func(l *lane, w Watermark) {
+		if w.Offset == l.watermark && w.Offset > l.committed {
+			l.rejected = true
+			c.touch(l)
+		}
+	})
+}
+
+// settle calls f for the watermarks of admissions that last, and returns their
+// number.
+func (c *Checkpointer) settle(ws []Watermark, f func(*lane, Watermark)) int {
 	c.lock()
 	defer c.mu.Unlock()
 	n := 0
 	for _, w := range ws {
-		l := c.laneOf(w)
-		if l == nil {
-			continue
-		}
-		n++
-		if w.Offset == l.watermark && w.Offset > l.committed {
-			l.rejected = true
-			c.touch(l)
+		if l := c.laneOf(w); l != nil {
+			n++
+			f(l, w)
 		}
 	}
 	return n
