@@ -20,8 +20,9 @@ type arm struct {
 	// spent is the time of all its processes so far.
 	spent time.Duration
 	runs  int
-	// near and far count its samples by how far apart the cores were.
-	near, far int
+	// near and far count its samples by how far apart the cores were, busy
+	// those of which a busy machine does not tell.
+	near, far, busy int
 }
 
 // label names the arm to a reader.

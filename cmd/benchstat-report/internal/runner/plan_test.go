@@ -7,6 +7,8 @@ import (
 	"testing"
 	"testing/fstest"
 	"time"
+
+	"github.com/tidemark-go/tidemark/bench"
 )
 
 const ms = time.Millisecond
@@ -117,6 +119,12 @@ func TestRegimes(t *testing.T) {
 		}
 		return r
 	}
+	busy := with([2]int{0, 0}, [2]int{0, 0})
+	for _, a := range busy.arms {
+		for range 10 {
+			a.count(2 * bench.BusyBounce)
+		}
+	}
 	for _, c := range []struct {
 		row  *row
 		want bool
@@ -127,6 +135,7 @@ func TestRegimes(t *testing.T) {
 		{with([2]int{6, 4}, [2]int{5, 5}), true},
 		{with([2]int{10, 0}, [2]int{0, 10}), true},
 		{with([2]int{0, 0}, [2]int{0, 0}), false}, // nobody measured it
+		{busy, true},
 	} {
 		if got := c.row.lacks(10); got != c.want {
 			t.Errorf("arms with %+v of 10 lack samples: %v, want %v", c.row.arms, got, c.want)

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/tidemark-go/tidemark/bench"
+	"github.com/tidemark-go/tidemark/cmd/benchstat-report/internal/pair"
+	"github.com/tidemark-go/tidemark/cmd/benchstat-report/internal/verdict"
 )
 
 // enough is how many samples of one regime each arm of a row should have:
@@ -15,6 +17,21 @@ const enough = 6
 // wanted is what enough means for a row that is measured so often.
 func wanted(rounds int) int { return min(enough, rounds) }
 
+// count notes how far apart the cores were beside a sample; 0 is for those
+// that do not depend on it.
+func (a *arm) count(bounce float64) {
+	switch verdict.RegimeOf(pair.Sample{Bounce: bounce}, bench.NearBounce) {
+	case verdict.Near:
+		a.near++
+	case verdict.Far:
+		a.far++
+	default:
+		if bounce > 0 {
+			a.busy++
+		}
+	}
+}
+
 // lacks reports whether no regime has enough samples of every arm. A row
 // without a measured bounce lacks nothing: it would never get any.
 func (r *row) lacks(rounds int) bool {
@@ -22,7 +39,7 @@ func (r *row) lacks(rounds int) bool {
 	for _, a := range r.arms {
 		if a.failed == nil {
 			near, far = min(near, a.near), min(far, a.far)
-			measured = measured || a.near+a.far > 0
+			measured = measured || a.near+a.far+a.busy > 0
 		}
 	}
 	return measured && max(near, far) < wanted(rounds)
@@ -45,7 +62,7 @@ func (r *run) again(ctx context.Context) error {
 		return nil
 	}
 	if r.Extra > 0 {
-		r.say("%s measured again, up to %d times, because their samples are split between near and far cores (%v ns):\n  %s",
+		r.say("%s measured again, up to %d times, because too few of their samples are all of near or all of far cores (%v ns):\n  %s",
 			counted(len(rows), "row"), r.Extra, float64(bench.NearBounce), list(rows))
 	}
 	for extra := 0; extra < r.Extra && len(rows) > 0; extra++ {

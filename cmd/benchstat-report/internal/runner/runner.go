@@ -333,11 +333,8 @@ func (r *run) runOnce(ctx context.Context, row *row, a *arm) error {
 	case err != nil:
 		r.fail(a, err)
 		return r.mark()
-	case bounce > 0 && bounce < bench.NearBounce:
-		a.near++
-	case bounce > 0 && bounce < bench.BusyBounce:
-		a.far++
 	}
+	a.count(bounce)
 	return nil
 }
 
