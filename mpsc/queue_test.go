@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"math"
 	"runtime"
-	"runtime/debug"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/tidemark-go/tidemark/internal/longtest"
 	"github.com/tidemark-go/tidemark/internal/queuetest"
 	"github.com/tidemark-go/tidemark/mpsc"
 )
@@ -239,15 +239,7 @@ func TestAnIdleConsumerIsParked(t *testing.T) {
 }
 
 func TestTrafficUnderSchedulerAndCollectorSettings(t *testing.T) {
-	for _, procs := range []int{1, 2, 8} {
-		for _, gc := range []int{1, -1} {
-			t.Run(fmt.Sprintf("procs=%d/gc=%d", procs, gc), func(t *testing.T) {
-				defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))
-				defer debug.SetGCPercent(debug.SetGCPercent(gc))
-				pointers(t, 4, 1000)
-			})
-		}
-	}
+	longtest.Settings(t, func(t *testing.T) { pointers(t, 4, 1000) })
 }
 
 // pointers moves allocated elements from producers, half of them with lanes,
