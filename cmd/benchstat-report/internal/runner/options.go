@@ -61,6 +61,8 @@ type Options struct {
 	Progress io.Writer
 	// Terminal says that Progress is one, so that a line can be written over.
 	Terminal bool
+	// bounce replaces the measurement of how far apart the cores are, in tests.
+	bounce func() float64
 }
 
 // Benchtime is how long an arm runs: a duration, or a number of iterations.

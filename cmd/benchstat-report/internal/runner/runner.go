@@ -40,6 +40,9 @@ type run struct {
 // is in the file.
 func Run(ctx context.Context, o Options) (err error) {
 	r := &run{Options: o, progress: progress{w: o.Progress, terminal: o.Terminal}, host: thisHost()}
+	if r.bounce == nil {
+		r.bounce = bench.Bounce
+	}
 	if o.Budget > 0 {
 		r.deadline = time.Now().Add(o.Budget)
 	}
@@ -314,7 +317,7 @@ func (r *run) runOnce(ctx context.Context, row *row, a *arm) error {
 	config = with(config, "go", a.binary.goes)
 	config = append(config, r.machine...)
 	config = with(config, "load-before", r.host.load())
-	before, start := bench.Bounce(), time.Now()
+	before, start := r.bounce(), time.Now()
 	out, err := r.runArm(ctx, a, row.iterations)
 	a.spent += time.Since(start)
 	a.runs++
@@ -326,7 +329,7 @@ func (r *run) runOnce(ctx context.Context, row *row, a *arm) error {
 		return r.mark()
 	}
 	config = with(config, "load-after", r.host.load())
-	bounce, err := r.w.write(sample{output: out, name: a.name, config: config, bounce: max(before, bench.Bounce())})
+	bounce, err := r.w.write(sample{output: out, name: a.name, config: config, bounce: max(before, r.bounce())})
 	switch {
 	case errors.Is(err, errWrite):
 		return err
