@@ -144,7 +144,11 @@ func TestThreeSamplesAreUndecidedAndSayHowManyAreNeeded(t *testing.T) {
 // What is said to be needed must be enough: the same difference with that many
 // samples is decided.
 func TestTheNeededSamplesAreEnough(t *testing.T) {
-	for _, rows := range []int{1, 10, 100, 200} {
+	sizes := []int{1, 10, 100, 200}
+	if testing.Short() {
+		sizes = sizes[:3]
+	}
+	for _, rows := range sizes {
 		rng := rand.New(rand.NewPCG(6, 6))
 		slow := func(int) float64 { return 1.5 }
 		r, _, _ := gated(t, made(rng, rows, 3, 0.002, one, "ns/op"), made(rng, rows, 3, 0.002, slow, "ns/op"))

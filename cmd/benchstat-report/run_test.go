@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/perf/benchfmt"
+
+	"github.com/tidemark-go/tidemark/internal/longtest"
 )
 
 // clocked is a package whose benchmarks report what a made-up clock says: the
@@ -88,8 +90,8 @@ func exitOf(t *testing.T, cmd *exec.Cmd) (stdout, stderr string, code int) {
 }
 
 func TestASlowdownBetweenTwoCommitsGatesThatRowAlone(t *testing.T) {
-	if testing.Short() {
-		return // a hundred processes of another program: done without -short
+	if longtest.LeftOut(t, "a hundred processes of another program") {
+		return
 	}
 	tool := built(t)
 	dir := repository(t, map[string]int{"A": 100, "B": 100, "C": 100}, map[string]int{"A": 100, "B": 120, "C": 100})
@@ -113,8 +115,8 @@ func TestASlowdownBetweenTwoCommitsGatesThatRowAlone(t *testing.T) {
 }
 
 func TestEqualSourcesGateNothing(t *testing.T) {
-	if testing.Short() {
-		return // a hundred processes of another program: done without -short
+	if longtest.LeftOut(t, "a hundred processes of another program") {
+		return
 	}
 	tool := built(t)
 	dir := repository(t, map[string]int{"A": 100, "B": 200, "C": 300}, map[string]int{"A": 100, "B": 200, "C": 300})
@@ -130,6 +132,9 @@ func TestEqualSourcesGateNothing(t *testing.T) {
 }
 
 func TestExitCodesOfRun(t *testing.T) {
+	if longtest.LeftOut(t, "processes that build others") {
+		return
+	}
 	tool := built(t)
 	dir := repository(t, map[string]int{"A": 1, "B": 1, "C": 1}, nil)
 	broken := t.TempDir()

@@ -12,6 +12,7 @@ import (
 	"github.com/tidemark-go/tidemark/core/checkpoint"
 	"github.com/tidemark-go/tidemark/core/live"
 	"github.com/tidemark-go/tidemark/core/timing"
+	"github.com/tidemark-go/tidemark/internal/longtest"
 )
 
 // replaceable is a handler that a test replaces, as a restart does, or takes
@@ -31,6 +32,9 @@ func (r *replaceable) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 // TestPageInABrowser opens the page in headless Chromium where one is
 // installed. What can be told without one is checked by the tests beside it.
 func TestPageInABrowser(t *testing.T) {
+	if longtest.LeftOut(t, "a browser reads the same answers everywhere, and the tests beside it read them too") {
+		return
+	}
 	program := browser()
 	if program == "" {
 		t.Log("no Chromium here: the page is not opened")

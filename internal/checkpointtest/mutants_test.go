@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/tidemark-go/tidemark/core/checkpoint"
+	"github.com/tidemark-go/tidemark/internal/longtest"
 )
 
 // A mutant is the model with one rule broken. The suite is worth something
@@ -193,6 +194,9 @@ func judge(t *testing.T, c testCase, s Subject) string {
 
 // TestSuiteCatchesMutants runs the suite on every mutant until a case fails.
 func TestSuiteCatchesMutants(t *testing.T) {
+	if longtest.LeftOut(t, "it is the suite that is tested, not what the suite tests") {
+		return
+	}
 	defer func(d time.Duration) { patience = d }(patience)
 	patience = 300 * time.Millisecond
 	for _, mu := range append(mutants(), waitMutants()...) {
@@ -221,6 +225,9 @@ func TestSuiteCatchesMutants(t *testing.T) {
 // TestRandomOperationsCatchMutants wants the comparison with the model alone
 // to find each of them too: it knows nothing of what the cases look for.
 func TestRandomOperationsCatchMutants(t *testing.T) {
+	if longtest.LeftOut(t, "it is the suite that is tested, not what the suite tests") {
+		return
+	}
 	for _, mu := range mutants() {
 		t.Run(mu.name, func(t *testing.T) {
 			if notByOperations[mu.name] {

@@ -1,6 +1,7 @@
 // Package longtest is what the long runs of several packages share: how many
 // operations they make, under which settings of the scheduler and the garbage
-// collector, and how they tell whether memory stays flat.
+// collector, and how they tell whether memory stays flat. It also tells which
+// tests are left to the run without -short.
 //
 // A long run is an ordinary test whose name starts with TestLong. In ordinary
 // runs it makes a few ten thousand operations under each setting. The
@@ -17,6 +18,18 @@ import (
 	"testing"
 	"time"
 )
+
+// LeftOut reports whether a test, or the rest of it, is left to the run without
+// -short, and logs why. The runs with -short are those under the race detector
+// and with 32-bit words: what neither of them can change need not be done
+// three times.
+func LeftOut(t testing.TB, why string) bool {
+	t.Helper()
+	if testing.Short() {
+		t.Logf("left to the run without -short: %s", why)
+	}
+	return testing.Short()
+}
 
 // A run is cut into this many parts. Memory is looked at after each.
 const longStages, shortStages = 10, 3

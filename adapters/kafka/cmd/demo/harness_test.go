@@ -21,11 +21,12 @@ import (
 
 	"github.com/tidemark-go/tidemark/adapters/kafka/internal/brokertest"
 	"github.com/tidemark-go/tidemark/adapters/kafka/internal/sample"
+	"github.com/tidemark-go/tidemark/internal/longtest"
 )
 
 // The tests run the program itself, built once; with the race detector when
-// they have it. plainBinary never has it: what it needs is measured.
-var binary, plainBinary string
+// they have it.
+var binary string
 
 func TestMain(m *testing.M) {
 	if err := brokertest.Select("anyBroker"); err != nil {
@@ -41,19 +42,14 @@ func buildAndRun(m *testing.M) int {
 		panic(err)
 	}
 	defer os.RemoveAll(dir)
-	binary, plainBinary = filepath.Join(dir, "demo"), filepath.Join(dir, "demo-plain")
-	builds := map[string][]string{plainBinary: nil}
+	binary = filepath.Join(dir, "demo")
+	args := []string{"build", "-o", binary}
 	if underRace() {
-		builds[binary] = []string{"-race"}
-	} else {
-		binary = plainBinary
+		args = append(args, "-race")
 	}
-	for out, flags := range builds {
-		build := exec.Command("go", append(append([]string{"build"}, flags...), "-o", out, ".")...)
-		if text, err := build.CombinedOutput(); err != nil {
-			fmt.Fprintf(os.Stderr, "building the demo: %v\n%s", err, text)
-			return 1
-		}
+	if text, err := exec.Command("go", append(args, ".")...).CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "building the demo: %v\n%s", err, text)
+		return 1
 	}
 	code := m.Run()
 	if err := goleak.Find(); code == 0 && err != nil {
@@ -71,6 +67,13 @@ func underRace() bool {
 		}
 	}
 	return false
+}
+
+// leftOut reports whether a test is left out that starts processes to look at
+// what they write or how they go on: those that stay run every part of them.
+func leftOut(t *testing.T) bool {
+	t.Helper()
+	return longtest.LeftOut(t, "what it looks at is the same everywhere")
 }
 
 // scaled is n, or less where everything takes much longer.

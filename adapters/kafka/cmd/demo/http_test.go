@@ -128,7 +128,7 @@ var busy = []string{"-http", "127.0.0.1:0", "-batch", "5", "-pending", "2", "-co
 var barriersTitle = regexp.MustCompile(`The longest barriers, (\d+) of (\d+)`)
 
 func TestBarriersCanBeReadPageByPageAndMetricsAgree(t *testing.T) {
-	p := start(t, t.TempDir(), busy...)
+	p := start(t, t.TempDir(), append(busy, "-ledger-capacity", "8192")...)
 	p.stays()
 	s := p.http()
 	var first timing.Page
@@ -215,11 +215,12 @@ func TestCursorsThatAreOverwrittenOrOfAnotherProcessAreRefused(t *testing.T) {
 func TestABarrierThatIsStuckIsOpenUntilTheBrokerAnswers(t *testing.T) {
 	dir := t.TempDir()
 	b, addr := startBroker(t, dir)
-	p := start(t, dir, append(busy, "-brokers", addr, "-input", logFile(t, dir, 8000), "-batch", "1", "-pending", "2")...)
+	// A barrier for each of 8000 lines at most: none is overwritten.
+	p := start(t, dir, append(busy, "-brokers", addr, "-input", logFile(t, dir, 8000), "-batch", "1", "-pending", "2", "-ledger-capacity", "8192")...)
 	s := p.http()
 	p.until("records", func() bool { return s.metric("tidemark_barrier_records_total") > 0 })
 	b.signal(syscall.SIGSTOP)
-	const stuck = 200 * time.Millisecond
+	const stuck = time.Second
 	var seen timing.OpenGuard
 	p.until("an open barrier", func() bool {
 		open := s.open().Open

@@ -20,7 +20,12 @@ func TestKilledWhileConsumingLosesNothingAndRepeatsLittle(t *testing.T) {
 		"with the broker outside, eager":   {"eager", anyBroker},
 		"with the broker outside, kip 848": {"kip848", anyBroker},
 	} {
-		t.Run(name, func(t *testing.T) { killWhileConsuming(t, tt.protocol, tt.broker) })
+		t.Run(name, func(t *testing.T) {
+			if tt.protocol != "cooperative" && leftOut(t) {
+				return
+			}
+			killWhileConsuming(t, tt.protocol, tt.broker)
+		})
 	}
 }
 
@@ -53,6 +58,9 @@ func killWhileConsuming(t *testing.T, protocol string, broker func(t *testing.T,
 
 // The tear is made by hand: a kill rarely tears a line, and a power cut does.
 func TestATornLineIsHealedAndItsRecordDeliveredAgain(t *testing.T) {
+	if leftOut(t) {
+		return
+	}
 	const lines = 20_000
 	dir := t.TempDir()
 	args := append([]string{"-input", logFile(t, dir, lines)}, slow...)
@@ -74,6 +82,9 @@ func TestATornLineIsHealedAndItsRecordDeliveredAgain(t *testing.T) {
 }
 
 func TestKilledWhileProducingProducesTheRestOnly(t *testing.T) {
+	if leftOut(t) {
+		return
+	}
 	lines := scaled(150_000)
 	dir := t.TempDir()
 	path := logFile(t, dir, lines)

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/tidemark-go/tidemark/internal/longtest"
 )
 
 // watch notes what goes wrong before anything else of the page runs.
@@ -119,6 +121,9 @@ func open(t *testing.T, program, page string) (found, string) {
 // TestPagesInABrowser opens every kind of page in headless Chromium where one
 // is installed. What can be told without one is checked everywhere.
 func TestPagesInABrowser(t *testing.T) {
+	if longtest.LeftOut(t, "a browser reads the same page everywhere") {
+		return
+	}
 	program := browser()
 	all := pages(t)
 	for name, page := range all {

@@ -14,20 +14,17 @@ import (
 
 	"go.uber.org/goleak"
 	"golang.org/x/perf/benchfmt"
+
+	"github.com/tidemark-go/tidemark/internal/longtest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// leftToTheFullRun reports whether a test that starts many processes should
-// leave its work to the run without -short: the race detector and 32-bit words
-// change nothing in a process that is built anew, and the tests that stay start
-// processes in every way there is.
-func leftToTheFullRun(t *testing.T) bool {
+// leftOut reports whether a test that starts many processes is left out: those
+// that stay start processes in every way there is.
+func leftOut(t *testing.T) bool {
 	t.Helper()
-	if testing.Short() {
-		t.Log("starts many processes: done without -short")
-	}
-	return testing.Short()
+	return longtest.LeftOut(t, "it starts many processes, which are built anew and are the same everywhere")
 }
 
 // options parses a command line.

@@ -157,7 +157,7 @@ func BenchmarkAfter(b *testing.B) { for b.Loop() {} }
 }
 
 func TestAHangingArmIsEndedAndTheOthersStay(t *testing.T) {
-	if leftToTheFullRun(t) {
+	if leftOut(t) {
 		return
 	}
 	dir := module(t, `
@@ -188,7 +188,7 @@ func BenchmarkLater(b *testing.B) {
 }
 
 func TestNothingToMeasureIsWrongUse(t *testing.T) {
-	if leftToTheFullRun(t) {
+	if leftOut(t) {
 		return
 	}
 	good := module(t, two)
@@ -254,7 +254,7 @@ func BenchmarkX(b *testing.B) {
 }
 
 func TestPackagesOfSeveralModulesWithTheirOwnRounds(t *testing.T) {
-	if leftToTheFullRun(t) {
+	if leftOut(t) {
 		return
 	}
 	dir := tree(t, map[string]string{
@@ -282,7 +282,7 @@ func TestPackagesOfSeveralModulesWithTheirOwnRounds(t *testing.T) {
 }
 
 func TestProcessorsMakeRowsOfTheirOwn(t *testing.T) {
-	if leftToTheFullRun(t) {
+	if leftOut(t) {
 		return
 	}
 	dir := module(t, `func BenchmarkX(b *testing.B) { for _, n := range []int{1, 2} { b.Run(fmt.Sprintf("impl=a/n=-%d", n), func(b *testing.B) { for b.Loop() {} }) } }`)
@@ -300,7 +300,7 @@ func TestProcessorsMakeRowsOfTheirOwn(t *testing.T) {
 }
 
 func TestRowsWithoutSamplesOfOneRegimeAreMeasuredAgain(t *testing.T) {
-	if leftToTheFullRun(t) {
+	if leftOut(t) {
 		return
 	}
 	// Every run of an arm appends to its file, and is near or far in turn.
@@ -339,7 +339,7 @@ func BenchmarkNear(b *testing.B) { b.ReportMetric(50, "bounce-ns") }
 
 // A package that has a fast machine in the rounds: there is time for more.
 func TestABudgetIsUsedForMoreRounds(t *testing.T) {
-	if leftToTheFullRun(t) {
+	if leftOut(t) {
 		return
 	}
 	dir := module(t, `
@@ -364,6 +364,9 @@ func BenchmarkX(b *testing.B) {
 }
 
 func TestABudgetEndsARun(t *testing.T) {
+	if leftOut(t) {
+		return
+	}
 	const budget, least = 6 * time.Second, 50 * time.Millisecond // building takes some of the budget
 	dir := module(t, `
 func BenchmarkX(b *testing.B) { for b.Loop() { time.Sleep(50 * time.Millisecond) } }
