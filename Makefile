@@ -63,11 +63,11 @@ test-unit: ## unit, conformance, property, example and docs tests
 	@tools/in test "$(MODULES)" $(GO) test $(TESTFLAGS) ./...
 
 .PHONY: test-race
-test-race: ## the same, with shorter loops, under the race detector
+test-race: ## the same under the race detector, with shorter loops and without what it cannot change
 	@tools/in race "$(MODULES)" $(GO) test -race -short $(TESTFLAGS) ./...
 
 .PHONY: test-386
-test-386: ## the same, with shorter loops, with 32-bit words
+test-386: ## as many of them with 32-bit words
 ifneq ($(filter linux/amd64 linux/386 windows/amd64 windows/386,$(HOST)),)
 	@tools/in 386 "$(MODULES)" env GOARCH=386 $(GO) test -short $(TESTFLAGS) ./...
 else
