@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 
 	"github.com/google/uuid"
 )
@@ -85,7 +86,7 @@ func parseQuery(raw string) (query, error) {
 		parse    func(string) error
 	}{
 		{"after", false, number(&q.after)},
-		{"limit", false, func(s string) (err error) { q.limit, err = strconv.Atoi(s); return err }},
+		{"limit", false, func(s string) (err error) { q.limit, err = parseLimit(s); return err }},
 		{"node_id", true, number(&id.Participant.NodeID)},
 		{"boot_incarnation", true, func(s string) (err error) { id.Participant.BootIncarnation, err = parseUUID(s); return err }},
 		{"process_term", true, number(&id.ProcessTerm)},
@@ -119,6 +120,17 @@ func number(dst *uint64) func(string) error {
 		*dst, err = strconv.ParseUint(s, 10, 64)
 		return err
 	}
+}
+
+// parseLimit takes a number as the other parameters do, or a negative one: the
+// ledger says whether it is legal. One beyond 32 bits is malformed, so that the
+// answer does not depend on the size of an int.
+func parseLimit(s string) (int, error) {
+	if strings.HasPrefix(s, "+") {
+		return 0, errors.New("a sign that no number needs")
+	}
+	n, err := strconv.ParseInt(s, 10, 32)
+	return int(n), err
 }
 
 // parseUUID takes the form that pages have, and not the others that the uuid
@@ -155,6 +167,8 @@ func problemOf(err error) (int, problem) {
 		ledger      *LedgerProcessMismatchError
 	)
 	switch {
+	case errors.Is(err, ErrProcessIdentityUnavailable): // first: it wraps any error
+		return http.StatusServiceUnavailable, p
 	case errors.Is(err, ErrProcessIdentityRequired):
 		return http.StatusBadRequest, p
 	case errors.As(err, &limit):
@@ -172,7 +186,7 @@ func problemOf(err error) (int, problem) {
 	case errors.As(err, &changed):
 		p.Before, p.After = &changed.Before, &changed.After
 		return http.StatusServiceUnavailable, p
-	case errors.Is(err, ErrProcessIdentityUnavailable), errors.Is(err, ErrBusy):
+	case errors.Is(err, ErrBusy):
 		return http.StatusServiceUnavailable, p
 	case errors.As(err, &ledger):
 		p.Expected, p.Actual = &ledger.Expected, &ledger.Actual

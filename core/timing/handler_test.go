@@ -66,6 +66,9 @@ func TestStatusesOfTheHandler(t *testing.T) {
 		{"limit=", 400, ""},
 		{"limit=x", 400, ""},
 		{"limit=1&limit=2", 400, ""},
+		{"limit=%2B1", 400, ""},
+		{"after=%2B1", 400, ""},
+		{"limit=4294967297", 400, ""}, // on 32 bits too
 		{"limit=99999999999999999999", 400, ""},
 		{"after=%zz", 400, ""},
 		{"after=1;limit=2", 400, ""},
@@ -141,11 +144,13 @@ func TestStatusesOfErrorsOfTheSourceAndTheLedger(t *testing.T) {
 		status int
 		fields string
 	}{
-		"unavailable":            {[]answer{{err: errSource}}, "", 503, ""},
-		"unavailable afterwards": {[]answer{{process: one}, {err: errSource}}, "", 503, ""},
-		"changed":                {[]answer{{process: one}, {process: two}}, "", 503, "after before"},
-		"ledger of another":      {[]answer{{process: two}}, "", 500, "actual expected"},
-		"overwritten":            {[]answer{{process: one}}, "", 410, "after_sequence oldest_retained_sequence"},
+		"unavailable":                     {[]answer{{err: errSource}}, "", 503, ""},
+		"unavailable afterwards":          {[]answer{{process: one}, {err: errSource}}, "", 503, ""},
+		"unavailable, whatever the cause": {[]answer{{err: &timing.CursorAheadError{}}}, "", 503, ""},
+		"unavailable for want of another": {[]answer{{err: timing.ErrProcessIdentityRequired}}, "", 503, ""},
+		"changed":                         {[]answer{{process: one}, {process: two}}, "", 503, "after before"},
+		"ledger of another":               {[]answer{{process: two}}, "", 500, "actual expected"},
+		"overwritten":                     {[]answer{{process: one}}, "", 410, "after_sequence oldest_retained_sequence"},
 	} {
 		l := newLedger(t, 2)
 		record(t, l, 5)

@@ -54,8 +54,18 @@ func NewLedger(capacity int) (*Ledger, error) {
 	return &Ledger{ring: ring, unbound: ring.Next()}, nil
 }
 
+// mustBeMade panics if NewLedger did not make l.
+func (l *Ledger) mustBeMade() {
+	if l.ring == nil {
+		panic("timing: a Ledger must be made with NewLedger")
+	}
+}
+
 // Capacity returns how many records the ledger retains: a power of two.
-func (l *Ledger) Capacity() int { return l.ring.Capacity() }
+func (l *Ledger) Capacity() int {
+	l.mustBeMade()
+	return l.ring.Capacity()
+}
 
 // TryRecord records o and reports whether it was accepted. Otherwise exactly
 // one loss was counted: o is not canonical, it names another process than the
@@ -68,6 +78,7 @@ func (l *Ledger) Capacity() int { return l.ring.Capacity() }
 // capacity of observations while it is stalled, its own counts as accepted
 // and overwritten.
 func (l *Ledger) TryRecord(o Observation) bool {
+	l.mustBeMade()
 	if !o.canonical() {
 		l.NoteLoss()
 		return false

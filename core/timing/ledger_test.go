@@ -325,6 +325,33 @@ func TestAllocations(t *testing.T) {
 			t.Errorf("page of %d records: %v allocations, want 1", behind-1, n)
 		}
 	}
+	if n := testing.AllocsPerRun(1000, func() { _, _ = l.SnapshotAfter(0, 64) }); n != 1 {
+		t.Errorf("a cursor that is overwritten: %v allocations, want the error alone", n)
+	}
+}
+
+func TestWhatWasNotMadeIsSaid(t *testing.T) {
+	var zero timing.Ledger
+	const ledger, page = "timing: a Ledger must be made with NewLedger", "timing: ReadPage needs an IdentitySource and a Ledger"
+	for _, c := range []struct {
+		want string
+		f    func()
+	}{
+		{ledger, func() { zero.TryRecord(observation(1, 1)) }},
+		{ledger, func() { _, _ = zero.SnapshotAfter(0, 1) }},
+		{ledger, func() { zero.Capacity() }},
+		{page, func() { _, _ = timing.ReadPage(nil, newLedger(t, 1), nil, 0, 1) }},
+		{page, func() { _, _ = timing.ReadPage(fixed(process(1)), nil, nil, 0, 1) }},
+	} {
+		func() {
+			defer func() {
+				if r := recover(); r != c.want {
+					t.Errorf("panic with %v, want %q", r, c.want)
+				}
+			}()
+			c.f()
+		}()
+	}
 }
 
 type discard struct{}

@@ -21,20 +21,21 @@ type Page struct {
 // A cursor other than 0 needs the identity of the process it comes from;
 // expected may be nil with 0.
 //
-// Its errors are, in this order, ErrProcessIdentityRequired,
-// ErrProcessIdentityUnavailable, a *ProcessIdentityMismatchError, a
-// *ProcessIdentityChangedError, a *LedgerProcessMismatchError, and those of
-// SnapshotAfter.
+// It asks src before and after it reads. Its errors are, in this order,
+// ErrProcessIdentityRequired, ErrProcessIdentityUnavailable for either answer,
+// a *ProcessIdentityMismatchError, a *ProcessIdentityChangedError, a
+// *LedgerProcessMismatchError, and those of SnapshotAfter. It panics without a
+// source or a ledger.
 func ReadPage(src IdentitySource, l *Ledger, expected *ProcessIdentity, afterSequence uint64, limit int) (Page, error) {
+	if src == nil || l == nil {
+		panic("timing: ReadPage needs an IdentitySource and a Ledger")
+	}
 	if afterSequence != 0 && expected == nil {
 		return Page{}, ErrProcessIdentityRequired
 	}
 	live, err := src.LiveProcessIdentity()
 	if err != nil {
 		return Page{}, fmt.Errorf("%w: %w", ErrProcessIdentityUnavailable, err)
-	}
-	if expected != nil && *expected != live {
-		return Page{}, &ProcessIdentityMismatchError{Expected: *expected, Actual: live}
 	}
 	snapshot, snapshotErr := l.SnapshotAfter(afterSequence, limit)
 	bound := snapshot.Process
@@ -44,6 +45,9 @@ func ReadPage(src IdentitySource, l *Ledger, expected *ProcessIdentity, afterSeq
 	after, err := src.LiveProcessIdentity()
 	if err != nil {
 		return Page{}, fmt.Errorf("%w: %w", ErrProcessIdentityUnavailable, err)
+	}
+	if expected != nil && *expected != live {
+		return Page{}, &ProcessIdentityMismatchError{Expected: *expected, Actual: live}
 	}
 	if after != live {
 		return Page{}, &ProcessIdentityChangedError{Before: live, After: after}

@@ -54,7 +54,12 @@ func TestErrorsOfReadPageComeInOrder(t *testing.T) {
 				t.Error(err)
 			}
 		}},
-		"mismatch before all that follow": {[]answer{{process: two}, {process: one}}, &one, 99, 0, 1, func(t *testing.T, err error) {
+		"unavailable afterwards before mismatch": {[]answer{{process: two}, {err: errSource}}, &one, 99, 0, 2, func(t *testing.T, err error) {
+			if !errors.Is(err, timing.ErrProcessIdentityUnavailable) || !errors.Is(err, errSource) {
+				t.Error(err)
+			}
+		}},
+		"mismatch before all that follow": {[]answer{{process: two}, {process: one}}, &one, 99, 0, 2, func(t *testing.T, err error) {
 			if e := as[*timing.ProcessIdentityMismatchError](t, err); e.Expected != one || e.Actual != two {
 				t.Error(e)
 			}

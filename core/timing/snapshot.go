@@ -39,16 +39,20 @@ func (l *Ledger) SnapshotAfter(afterSequence uint64, limit int) (Snapshot, error
 	if limit < 1 || limit > MaxPageRecords {
 		return Snapshot{}, &InvalidLimitError{Limit: limit}
 	}
+	l.mustBeMade()
 	next := l.ring.Next() // the sample: everything about sequence numbers is derived from it
 	if afterSequence >= next {
 		return Snapshot{}, &CursorAheadError{AfterSequence: afterSequence, NextSequence: next}
+	}
+	retained := min(next-1, uint64(l.ring.Capacity()))
+	if oldest := next - retained; afterSequence+1 < oldest { // before a page is allocated
+		return Snapshot{}, &CursorOverwrittenError{AfterSequence: afterSequence, OldestRetained: oldest}
 	}
 	want := int(min(uint64(limit), next-1-afterSequence))
 	records, process, err := l.page(afterSequence, want, next != l.unbound)
 	if err != nil {
 		return Snapshot{}, err
 	}
-	retained := min(next-1, uint64(l.ring.Capacity()))
 	s := Snapshot{
 		Process:            process,
 		Capacity:           l.ring.Capacity(),
