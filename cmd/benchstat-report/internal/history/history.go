@@ -2,6 +2,7 @@ package history
 
 import (
 	"context"
+	"maps"
 	"os/exec"
 	"regexp"
 	"slices"
@@ -33,6 +34,7 @@ func Of(ctx context.Context, tables *pair.Tables, opt verdict.Options, dir strin
 	for i, name := range tables.Columns {
 		order[name] = i
 	}
+	commitOf := commits(tables)
 	for _, t := range tables.Tables {
 		for _, row := range t.Rows {
 			for i, c := range row.Cells {
@@ -59,7 +61,7 @@ func Of(ctx context.Context, tables *pair.Tables, opt verdict.Options, dir strin
 	}
 	for _, t := range tables.Tables {
 		for _, row := range t.Rows {
-			h.Series = append(h.Series, seriesOf(t, row, position, opt))
+			h.Series = append(h.Series, seriesOf(t, row, position, commitOf, opt))
 		}
 	}
 	return h
@@ -94,6 +96,45 @@ func commitOf(s pair.Sample) Commit {
 		c.Label += "+"
 	}
 	return c
+}
+
+// commits returns what tells the commit of a sample. A commit that is cut short
+// in one file is that of another file which begins so, if there is one only.
+func commits(tables *pair.Tables) func(pair.Sample) Commit {
+	full := map[string]string{}
+	for _, t := range tables.Tables {
+		for _, row := range t.Rows {
+			for _, c := range row.Cells {
+				for _, s := range samples(c) {
+					full[s.Commit] = s.Commit
+				}
+			}
+		}
+	}
+	ids := slices.Sorted(maps.Keys(full))
+	for i, id := range ids {
+		if !hexID.MatchString(id) {
+			continue
+		}
+		// Sorted, those that begin with id follow it, and the longest is last
+		// if each begins with the one before.
+		longest := id
+		for _, next := range ids[i+1:] {
+			if !strings.HasPrefix(next, id) || !hexID.MatchString(next) {
+				break
+			}
+			if !strings.HasPrefix(next, longest) {
+				longest = id // it may be either of two
+				break
+			}
+			longest = next
+		}
+		full[id] = longest
+	}
+	return func(s pair.Sample) Commit {
+		s.Commit = full[s.Commit]
+		return commitOf(s)
+	}
 }
 
 // sortPlaces sorts by the best order that is known for all of them.
@@ -180,7 +221,7 @@ func git(ctx context.Context, dir string, args ...string) string {
 }
 
 // seriesOf gathers the samples of a row by commit.
-func seriesOf(t *pair.Table, row *pair.Row, position map[Commit]int, opt verdict.Options) *Series {
+func seriesOf(t *pair.Table, row *pair.Row, position map[Commit]int, commitOf func(pair.Sample) Commit, opt verdict.Options) *Series {
 	s := &Series{Name: row.Name, Topic: row.Topic, Unit: t.Unit, Better: t.Better, Config: t.Config}
 	byCommit := map[int][]pair.Sample{}
 	var at []int

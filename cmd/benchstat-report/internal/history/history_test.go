@@ -127,6 +127,20 @@ func TestFilesOfOneCommitAreOnePoint(t *testing.T) {
 	if len(h.Commits) != 1 || h.Series[0].Points[0].Summary.N != 12 || h.Series[0].Points[0].Summary.Center != 15 {
 		t.Errorf("the history is %+v, %+v", h.Commits, h.Series[0].Points)
 	}
+	for want, ids := range map[string][]string{
+		"aaaaaaab":                  {"aaaaaaa", "aaaaaaab", "aaaaaaa"},   // cut short
+		"aaaaaaa aaaaaaab aaaaaaac": {"aaaaaaa", "aaaaaaab", "aaaaaaac"},  // of either
+		"aaaaaaabc":                 {"aaaaaaa", "aaaaaaabc", "aaaaaaab"}, // in two lengths
+		"release release2":          {"release", "release2", "release"},   // no commits of git
+	} {
+		var texts []string
+		for _, id := range ids {
+			texts = append(texts, file("commit: "+id+"\n", 10))
+		}
+		if h := of(t, t.TempDir(), texts...); labels(h) != want {
+			t.Errorf("commits %v are %q, want %q", ids, labels(h), want)
+		}
+	}
 }
 
 func TestASeriesIsOfOneRegimeWhereItCan(t *testing.T) {

@@ -46,7 +46,12 @@ func cellOf(c *pair.Cell, t *pair.Table, column string, opt verdict.Options) *Ce
 	out.Regime, _ = verdict.Pick(len(c.Samples), opt.Near, c.Samples)
 	if in := max(sum.NearN, sum.FarN); out.Regime != verdict.OneCore && out.Regime != verdict.Unknown && in < sum.N {
 		out.Regime = verdict.Mixed
-		out.warn("two regimes: %d near, %d far; the median is of both", sum.NearN, sum.FarN)
+		switch {
+		case sum.NearN > 0 && sum.FarN > 0:
+			out.warn("two regimes: %d near, %d far; the median is of both", sum.NearN, sum.FarN)
+		default:
+			out.warn("%d near, %d far, %d of no regime, beside a busy machine; the median is of all", sum.NearN, sum.FarN, sum.N-sum.NearN-sum.FarN)
+		}
 	}
 	if len(c.Varies) > 0 {
 		out.warn("samples vary in %v: more than one benchmark is in this row", c.Varies)

@@ -241,7 +241,11 @@ func (b *builder) baselines(columns []string) ([]string, error) {
 		return columns[:1], nil
 	}
 	var names []string
-	for _, name := range strings.Split(b.opt.Baseline, ",") {
+	given := strings.Split(b.opt.Baseline, ",")
+	if slices.Contains(columns, b.opt.Baseline) {
+		given = []string{b.opt.Baseline} // a name with a comma
+	}
+	for _, name := range given {
 		if slices.Contains(columns, name) {
 			names = append(names, name)
 		}

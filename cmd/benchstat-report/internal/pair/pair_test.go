@@ -181,6 +181,13 @@ func TestBaselines(t *testing.T) {
 	}
 }
 
+func TestABaselineMayHaveACommaInItsName(t *testing.T) {
+	table := build(t, Options{Col: "/impl", Baseline: "x,y"}, "BenchmarkA/impl=x,y 1 5 ns/op\nBenchmarkA/impl=z 1 5 ns/op\n").Tables[0]
+	if table.Rows[0].BaseName != "x,y" {
+		t.Errorf("the base is %q", table.Rows[0].BaseName)
+	}
+}
+
 func TestLumpedSamplesAreNamed(t *testing.T) {
 	tables := build(t, Options{Row: ".name"}, "BenchmarkX/n=1 1 5 ns/op\nBenchmarkX/n=2 1 5 ns/op\n")
 	if got := tables.Tables[0].Rows[0].Cells[0].Varies; !slices.Equal(got, []string{".fullname"}) {

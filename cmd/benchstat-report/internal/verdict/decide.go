@@ -20,7 +20,7 @@ func (j *job) decide(opt Options, need int) {
 	if j.Verdict != "" {
 		return
 	}
-	if reason := j.incomparable(); reason != "" {
+	if reason := j.incomparable(opt); reason != "" {
 		j.Verdict, j.Reason = NotComparable, reason
 		return
 	}
@@ -30,15 +30,9 @@ func (j *job) decide(opt Options, need int) {
 	inside := j.Lo >= -j.Floor && j.Hi <= j.Floor
 	switch {
 	case j.Regime == Mixed:
-		j.Verdict = Undecided
-		j.Reason = fmt.Sprintf("two regimes (%s: %s; %s: %s)", j.BaseColumn, mixture(j.Base, len(j.base)), j.Column, mixture(j.New, len(j.now)))
-		if opt.Correct == None {
-			j.Reason += ", all of which count without a correction"
-		} else {
-			j.Needed = asked(need)
-			j.Reason += fmt.Sprintf(", needs ≥ %d of one on both sides", j.Needed)
-		}
-	case n < need && !j.table.Exact:
+		j.mixed(opt, need)
+	// Sides of different sizes can be told apart with fewer than need on one.
+	case n < need && !j.table.Exact && !(significant && beyond && n >= boundable(opt.Confidence)):
 		j.undecided(n, max(asked(need), j.wanted(opt, need)))
 	case zero(j.Base) && zero(j.New):
 		j.Verdict = Same
@@ -56,6 +50,29 @@ func (j *job) decide(opt Options, need int) {
 		j.Verdict, j.Reason = Undecided, "the unit is declared exact, and its values vary"
 	default:
 		j.undecided(n, max(n+1, asked(need), j.wanted(opt, need)))
+	}
+}
+
+// mixed sets the verdict of sides that have no regime in common.
+func (j *job) mixed(opt Options, need int) {
+	what := "no regime in common"
+	switch {
+	case j.Base.NearN+j.Base.FarN+j.New.NearN+j.New.FarN == 0:
+		what = "no regime known"
+	case j.Base.NearN+j.New.NearN > 0 && j.Base.FarN+j.New.FarN > 0:
+		what = "two regimes"
+	}
+	j.Verdict = Undecided
+	j.Reason = fmt.Sprintf("%s (%s: %s; %s: %s)", what, j.BaseColumn, mixture(j.Base, len(j.base)), j.Column, mixture(j.New, len(j.now)))
+	switch {
+	case opt.Correct == None:
+		j.Reason += ", all of which count without a correction"
+	case what == "two regimes":
+		j.Needed = asked(need)
+		j.Reason += fmt.Sprintf(", needs ≥ %d of one on both sides", j.Needed)
+	default:
+		j.Needed = asked(need)
+		j.Reason += fmt.Sprintf(", needs ≥ %d of one on both sides; -near 0 compares them all the same", j.Needed)
 	}
 }
 
@@ -100,7 +117,7 @@ func (j *job) wanted(opt Options, need int) int {
 }
 
 // incomparable returns why the sides have no verdict, or "".
-func (j *job) incomparable() string {
+func (j *job) incomparable(opt Options) string {
 	for _, side := range [][]pair.Sample{j.base, j.now} {
 		if s := notFinite(side); s != nil {
 			return fmt.Sprintf("%v at %s:%d", s.Value, s.File, s.Line)
@@ -111,7 +128,9 @@ func (j *job) incomparable() string {
 		return fmt.Sprintf(`no direction: the line "Unit %s better=lower" (or higher) in the file tells it`, j.table.Unit)
 	case negative(j.base), negative(j.now):
 		return "negative values have no ratio"
-	case j.Base.Center == 0 && !(zero(j.Base) && zero(j.New)) && !constant(j.base, j.now) && !(allZero(j.base) && noZero(j.now)):
+	case j.Base.Center == 0 && !(zero(j.Base) && zero(j.New)) && !constant(j.base, j.now) && !(allZero(j.base) && noZero(j.now)) &&
+		// From nothing to something is a change, if no single sample makes it.
+		!(zero(j.Base) && j.New.Lo > 0 && j.Adjusted <= opt.Alpha):
 		return "zero base: nothing is a multiple of a median of 0"
 	}
 	return ""

@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -99,6 +100,25 @@ func TestConstantRowsTakeNoPartInTheCorrection(t *testing.T) {
 	r := Judge(&pair.Tables{Columns: columns, Tables: []*pair.Table{table}}, Defaults(100))
 	if c := r.Tables[0].Rows[0].Comparisons[0]; c.Verdict != Slower || c.Adjusted != c.P || r.Counts.Same != 500 {
 		t.Errorf("%+v, %+v", c, r.Counts)
+	}
+}
+
+// With many rows a side needs more samples to decide than the smaller one has
+// here; the larger makes up for it, if the difference is clear.
+func TestSidesOfDifferentSizesDecideWhatIsClear(t *testing.T) {
+	columns := []string{"old", "new"}
+	table := &pair.Table{Unit: "u", Tidy: "u", Better: -1, Columns: columns}
+	for i := range 30 {
+		base, now := around(100, 10), around(100, 6)
+		if i == 7 {
+			now = around(200, 6)
+		}
+		table.Rows = append(table.Rows, &pair.Row{Name: fmt.Sprint("R", i), Topic: "R", BaseName: "old",
+			Cells: []*pair.Cell{{Samples: samples(0, base...)}, {Samples: samples(0, now...)}}})
+	}
+	r := Judge(&pair.Tables{Columns: columns, Tables: []*pair.Table{table}}, Defaults(100))
+	if c := r.Tables[0].Rows[7].Comparisons[0]; c.Verdict != Slower || r.Counts.Slower != 1 || r.Counts.Faster != 0 {
+		t.Errorf("%s %q, p %v, %+v", c.Verdict, c.Reason, c.Adjusted, r.Counts)
 	}
 }
 

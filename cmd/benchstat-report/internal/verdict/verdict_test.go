@@ -84,6 +84,9 @@ func TestVerdicts(t *testing.T) {
 		{"to zero", -1, rep(1, 10), rep(0, 10), Faster, ""},
 		{"mostly zero", -1, append(rep(0, 6), rep(1, 4)...), rep(1, 10), NotComparable, "zero base"},
 		{"zero, and some are not", -1, rep(0, 10), append(rep(0, 4), rep(1, 6)...), NotComparable, "zero base"},
+		{"from zero, but for one", -1, rep(0, 10), append(rep(5, 9), 0), Slower, ""},
+		{"from zero but for one", -1, append(rep(0, 9), 1), rep(5, 10), Slower, ""},
+		{"from zero, more is better", 1, append(rep(0, 9), 1), rep(5, 10), Faster, ""},
 		{"few", -1, around(100, 3), around(150, 3), Undecided, "n=3, needs ≥ 6"},
 		{"few, constant", -1, rep(1, 3), rep(1, 3), Undecided, "n=3, needs ≥ 6"},
 		{"few on one side", -1, around(100, 10), around(150, 2), Undecided, "n=10+2, needs ≥ 6"},
@@ -156,9 +159,16 @@ func TestRegimes(t *testing.T) {
 			t.Errorf("%d near and %d far against %d and %d: %s with %d and %d, want %s with %d", got.New.NearN, got.New.FarN, got.Base.NearN, got.Base.FarN,
 				got.Regime, got.Base.N, got.New.N, c.want, c.n)
 		}
+		if what := map[bool]string{true: "two regimes (", false: "no regime known ("}[got.New.NearN+got.New.FarN > 0]; c.want == Mixed && !strings.HasPrefix(got.Reason, what) {
+			t.Errorf("the reason is %q, want %q", got.Reason, what)
+		}
 		if c.want == Mixed && (got.Verdict != Undecided || !strings.Contains(got.Reason, "near, ")) {
 			t.Errorf("a mixture is %s, %q", got.Verdict, got.Reason)
 		}
+	}
+	got := judge(t, tables(-1, false, samples(0, around(1, 9)...), mix(9, 0)), nil)
+	if got.Verdict != Undecided || !strings.HasPrefix(got.Reason, "no regime in common (") || !strings.Contains(got.Reason, "-near 0") {
+		t.Errorf("with a side that nobody measured: %s, %q", got.Verdict, got.Reason)
 	}
 	one := mix(5, 5)
 	for i := range one {
@@ -172,7 +182,7 @@ func TestRegimes(t *testing.T) {
 	if got := judge(t, tables(-1, false, mix(5, 5), mix(5, 5)), func(o *Options) { o.Near = 0 }); got.Regime != Unknown || got.Base.N != 10 {
 		t.Errorf("border 0: %s with %d samples", got.Regime, got.Base.N)
 	}
-	got := judge(t, tables(-1, false, mix(10, 0), mix(0, 10)), func(o *Options) { o.Correct = None })
+	got = judge(t, tables(-1, false, mix(10, 0), mix(0, 10)), func(o *Options) { o.Correct = None })
 	if got.Regime != Mixed || got.Base.N != 10 || got.Verdict != Undecided || math.IsNaN(got.P) {
 		t.Errorf("without correction: %+v", got)
 	}
