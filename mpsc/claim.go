@@ -33,7 +33,8 @@ const (
 	claimIndexMask = 1<<26 - 1
 	claimBaseShift = 26
 	// indexMask is the modulus of element indices. Fewer than 2^37 elements
-	// fit into memory, so the difference of two indices is unambiguous.
+	// with a size fit into memory, so the difference of two indices is
+	// unambiguous.
 	indexMask = 1<<38 - 1
 )
 
@@ -195,9 +196,18 @@ func (q *Queue[T]) settle(t *queueSegment[T], w uint64) bool {
 // The segment is linked, then made the tail, then opened, each by whoever
 // comes first: so cells are claimed in no segment behind the tail.
 func (q *Queue[T]) extend(t *queueSegment[T], w uint64) {
-	s := q.pool.takeShared()
-	if s == nil {
-		s = newQueueSegment[T](q.segmentSize, q.firstGen)
+	// Producers that reach the end together meet at the pool as well. One of
+	// them is about to append: what the others would allocate is of no use.
+	s, met := q.pool.takeShared()
+	for tries := 1; s == nil; tries++ {
+		if t.next.Load() != nil {
+			return
+		}
+		if !met || tries >= q.pool.tries {
+			s = newQueueSegment[T](q.segmentSize, q.firstGen)
+			break
+		}
+		s, met = q.pool.takeShared()
 	}
 	s.shut(w>>claimBaseShift + uint64(len(t.cells)))
 	if t.next.CompareAndSwap(nil, s) {

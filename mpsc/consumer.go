@@ -52,6 +52,12 @@ type queueSink[T any] struct {
 	// The run of a lane that is being handed over began at n == from.
 	lane *Producer[T]
 	from int
+
+	// What of the shared chain was published before the first callback: the
+	// next run elements, or without a limit what lies before cell end of tail.
+	run  int
+	tail *queueSegment[T]
+	end  int
 }
 
 // give hands v over. It is counted before, so a callback that panics has
@@ -140,12 +146,14 @@ func (q *Queue[T]) popAny(list *laneList[T]) (v T, ok bool) {
 // push may be left, but at the latest the sixteenth of consecutive Drain and
 // DrainTo calls passes it and takes them; the unfinished one is
 // taken when it is published. Drain ends even if producers, or f, keep
-// pushing. f may push, also to lanes, and may call Len and Close.
+// pushing. f may push, also to lanes, and may call Len and Close; what it
+// pushes is for a later call.
 //
 // If f panics or exits the goroutine, it has consumed its element and the rest
 // stays. Drain is for the consumer and does not block; it takes as long as its
 // callbacks, the open lanes and the unfinished pushes make it.
 func (q *Queue[T]) Drain(f func(T)) int {
+	q.mustBeMade("Drain")
 	if f == nil {
 		panic("mpsc: Queue.Drain needs a function, got nil")
 	}
@@ -175,6 +183,9 @@ func (q *Queue[T]) sweep(k *queueSink[T]) {
 	c := &q.cons
 	list := q.lanes.Load()
 	dead := false
+	if k.f != nil {
+		q.plan(list, k)
+	}
 	for range len(list.lanes) + 1 {
 		if k.n == k.max {
 			break

@@ -51,10 +51,11 @@
 // and so are those of one Producer. Between goroutines, between lanes, and
 // between Push and a lane of the same goroutine there is no order.
 //
-// Drain and DrainTo take what was published before the call. Elements behind an
-// unfinished push may be left, but of sixteen consecutive calls that have
-// room for them one takes them. TryPop has no such allowance, and the first
-// call after a Wait that returned nil finds an element, if it has room.
+// Drain and DrainTo take what was published before the call, and Drain nothing
+// that its callback pushes. Elements behind an unfinished push may be left,
+// but of sixteen consecutive calls that have room for them one takes them.
+// TryPop has no such allowance, and the first call after a Wait that returned
+// nil finds an element, if it has room.
 //
 // # Happens before
 //
@@ -70,12 +71,13 @@
 // Amortised, no call allocates while the backlog fits the segments that the
 // queue holds or keeps for reuse, but Producer and the consumer call that takes
 // a closed lane off the list. Nobody waits for the kept segments: a goroutine
-// that finds another one at them allocates. Emptied segments are kept up
+// that finds others at them, a few times in a row, allocates. Emptied segments are kept up
 // to WithMaxFree, 16 by default, together of the shared chain and of lanes;
 // the rest is left to the garbage collector, so memory returns after a burst.
 // With the defaults and 8-byte elements that is less than 256 KiB. Besides,
-// the chain holds the segment it stands in, and so does each open lane. First
-// segments are small.
+// the chain holds the segment it stands in, and so does each open lane, and a
+// closed one as long as its owner keeps the Producer and was refused no push.
+// First segments are small.
 //
 // A cell is zeroed when its element is popped, and an element that is refused
 // leaves nothing behind, so the queue references no element it does not hold.

@@ -25,7 +25,13 @@ type traffic struct {
 	closed atomics.Bool
 }
 
-func newTraffic(opts ...Option) *traffic { return &traffic{q: New[int](opts...)} }
+// newTraffic looks into the pool once, unless told otherwise: each look beyond
+// that multiplies the executions and changes nothing but who allocates.
+func newTraffic(opts ...Option) *traffic {
+	return &traffic{q: New[int](append([]Option{withPoolTries(1)}, opts...)...)}
+}
+
+func withPoolTries(n int) Option { return func(c *queueConfig) { c.poolTries = n } }
 
 // note takes down whether a push was accepted. late says that it began after
 // a Close had returned.

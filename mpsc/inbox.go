@@ -124,7 +124,7 @@ func (in *Inbox[T, O]) look(s *Segment[T, O], visit func(q *InOrder[T, O], reser
 			visit(q, reserved, published)
 		}
 		if q.mode != takeInOrder && s != q.last && s.complete() {
-			q.recycle(s)
+			q.drop(s)
 		}
 	}
 	q.link(visit)

@@ -1,6 +1,7 @@
 package mpsc
 
 import (
+	"math"
 	"reflect"
 
 	"github.com/tidemark-go/tidemark/internal/atomics"
@@ -208,12 +209,24 @@ func (q *InOrder[T, O]) reuse() *Segment[T, O] {
 // reserve any more. Producer only.
 func (q *InOrder[T, O]) Forget() { q.free = nil }
 
+// outstandingTries bounds how often Outstanding looks again because cells were
+// taken meanwhile.
+const outstandingTries = 4
+
 // Outstanding returns how many cells are reserved and not taken. Any
-// goroutine may call it, at any time. It never counts too few; while Take
-// or Advance runs it may still count what they take.
+// goroutine may call it, at any time. It never counts too few. While Take
+// or Advance runs it may still count what they take; it counts what was
+// reserved and taken while it looked only if that happened four times in a row.
 func (q *InOrder[T, O]) Outstanding() int {
-	taken := q.taken.Load() // before the reservations, which only grow
-	return int(q.reserved() - taken)
+	least := uint64(math.MaxUint64)
+	for range outstandingTries {
+		taken := q.taken.Load() // before the reservations, which only grow
+		least = min(least, q.reserved()-taken)
+		if q.taken.Load() == taken {
+			break
+		}
+	}
+	return int(least)
 }
 
 // Taken returns how many cells were taken. Any goroutine may call it.

@@ -137,6 +137,14 @@ func (q *InOrder[T, O]) zero(s *Segment[T, O], from, to int) {
 	}
 }
 
+// zeroSeen is zero for all cells of s that were seen published.
+func (q *InOrder[T, O]) zeroSeen(s *Segment[T, O]) {
+	for seen := s.seen; seen != 0; seen &= seen - 1 {
+		i := bits.TrailingZeros64(seen)
+		q.zero(s, i, i+1)
+	}
+}
+
 // Discard ends taking: from now on what is published is dropped, in any
 // order, and only reported by the Inbox. Reservations go on working. Cells
 // that were published and not taken are dropped at once. Consumer only.
@@ -148,7 +156,13 @@ func (q *InOrder[T, O]) Discard(reuse bool) {
 	if reuse {
 		q.mode = discard
 	}
-	for s := q.head; s != nil && s != q.last; {
+	for s := q.head; s != nil; {
+		if q.clear {
+			q.zeroSeen(s)
+		}
+		if s == q.last {
+			break
+		}
 		next := s.next.Load()
 		q.unchain(s)
 		s = next
@@ -164,10 +178,18 @@ func (q *InOrder[T, O]) Discard(reuse bool) {
 // memory alive.
 func (q *InOrder[T, O]) unchain(s *Segment[T, O]) {
 	if s.complete() {
-		q.recycle(s)
+		q.drop(s)
 	} else {
 		s.next.Store(nil)
 	}
+}
+
+// drop recycles a segment whose cells are published and were not taken.
+func (q *InOrder[T, O]) drop(s *Segment[T, O]) {
+	if q.clear {
+		q.zero(s, 0, len(s.cells))
+	}
+	q.recycle(s)
 }
 
 // link makes the segments that the producer has added behind the last known

@@ -64,7 +64,7 @@ func (q *InOrder[T, O]) fold(f *folds[T], same func(a, b T) bool) {
 			run.append(s.summary(same), same)
 			next := s.next.Load()
 			prev.next.Store(next) // prev has a successor: its link is the consumer's
-			q.recycle(s)
+			q.drop(s)
 			s = next
 		}
 		if run.Cells > 0 {

@@ -29,7 +29,7 @@ type laneHead[T any] struct {
 	head  *laneSegment[T]
 	pos   int    // next cell of head
 	taken uint64 // like the lane's tail, but of what was taken
-	seen  uint64 // the tail as last loaded by a call that takes
+	seen  uint64 // the tail as last loaded by a call that takes; before its callbacks
 	dead  bool   // sealed and empty: to be taken off the list
 }
 
@@ -76,6 +76,9 @@ func (q *Queue[T]) prune() {
 		list := &laneList[T]{retired: old.retired, closed: old.closed}
 		for _, p := range old.lanes {
 			if p.cons.dead {
+				// An owner that keeps the Producer keeps no segment that a
+				// refused push has let go of.
+				p.cons.head = nil
 				list.retired += p.cons.taken / laneStep
 			} else {
 				list.lanes = append(list.lanes, p)
@@ -87,10 +90,13 @@ func (q *Queue[T]) prune() {
 	}
 }
 
-// sweepLane takes what lane p had when the sweep came to it.
+// sweepLane takes what lane p had when the sweep came to it, or before the
+// first callback.
 func (q *Queue[T]) sweepLane(p *Producer[T], k *queueSink[T]) {
-	end := p.tail.Load()
-	p.cons.seen = end // before a callback that may not return
+	if k.f == nil {
+		p.cons.seen = p.tail.Load()
+	}
+	end := p.cons.seen
 	for n := (end&^laneSealed - p.cons.taken) / laneStep; n > 0 && k.n < k.max; {
 		if p.cons.pos == len(p.cons.head.cells) {
 			q.passLane(p)

@@ -21,6 +21,9 @@ const (
 	// defaultMaxFree keeps at most 16 segments: 128 KiB for 8-byte elements,
 	// which is a backlog of 8192 elements without an allocation.
 	defaultMaxFree = 16
+	// defaultPoolTries is how often a producer that needs a segment looks into
+	// the pool if it meets others there.
+	defaultPoolTries = 4
 )
 
 // Option configures a Queue; see WithSegmentSize and WithMaxFree.
@@ -29,6 +32,7 @@ type Option func(*queueConfig)
 type queueConfig struct {
 	segmentSize int
 	maxFree     int
+	poolTries   int
 	start       uint64 // index of the first element; tests start near the wrap-around
 	firstGen    uint32 // stamp of fresh segments, not 0; tests start near the wrap-around
 }

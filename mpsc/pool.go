@@ -11,6 +11,7 @@ type queuePool[T any] struct {
 	// busy is set by whoever uses the lists (swap to true, store false).
 	busy  atomics.Bool
 	limit int // fixed
+	tries int // fixed: how often a producer looks in before it allocates because others are there
 
 	// Plain, guarded by busy.
 	shared []*queueSegment[T]
@@ -26,14 +27,15 @@ func (p *queuePool[T]) tryLock() bool {
 	return true
 }
 
-// takeShared returns a segment of the shared chain or nil.
-func (p *queuePool[T]) takeShared() *queueSegment[T] {
+// takeShared returns a segment of the shared chain or nil. If it is nil, met
+// says that this is because another goroutine was there.
+func (p *queuePool[T]) takeShared() (s *queueSegment[T], met bool) {
 	if !p.tryLock() {
-		return nil
+		return nil, p.limit > 0
 	}
-	s := popSegment(&p.shared)
+	s = popSegment(&p.shared)
 	p.busy.Store(false)
-	return s
+	return s, false
 }
 
 // putShared keeps s if there is room; no other goroutine may use s.

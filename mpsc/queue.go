@@ -60,7 +60,7 @@ type Queue[T any] struct {
 // New returns an empty queue.
 func New[T any](opts ...Option) *Queue[T] {
 	element := reflect.TypeFor[T]()
-	c := queueConfig{segmentSize: defaultSegmentSize(element), maxFree: defaultMaxFree, firstGen: 1}
+	c := queueConfig{segmentSize: defaultSegmentSize(element), maxFree: defaultMaxFree, poolTries: defaultPoolTries, firstGen: 1}
 	for _, o := range opts {
 		o(&c)
 	}
@@ -70,7 +70,7 @@ func New[T any](opts ...Option) *Queue[T] {
 		start:       c.start,
 		zeroing:     pointers.In(element),
 		parker:      atomics.NewParker(),
-		pool:        queuePool[T]{limit: c.maxFree},
+		pool:        queuePool[T]{limit: c.maxFree, tries: c.poolTries},
 	}
 	first := newQueueSegment[T](min(firstSegmentSize, c.segmentSize), c.firstGen)
 	first.base = q.start & indexMask

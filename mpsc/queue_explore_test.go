@@ -12,9 +12,9 @@ import (
 )
 
 // pushes is the queue's core: producers that share the chain, and a consumer.
-func pushes(size, producers, each, pops int) func() explore.Program {
+func pushes(size, producers, each, pops int, opts ...Option) func() explore.Program {
 	return func() explore.Program {
-		x := newTraffic(WithSegmentSize(size), WithMaxFree(1))
+		x := newTraffic(append(opts, WithSegmentSize(size), WithMaxFree(1))...)
 		var threads []func()
 		for p := range producers {
 			threads = append(threads, x.push(p+1, each))
@@ -26,8 +26,9 @@ func pushes(size, producers, each, pops int) func() explore.Program {
 func TestExploreQueuePushes(t *testing.T) {
 	for _, c := range []explore.Config{
 		{Name: "queue-2x2", Title: "2 producers push 2 each beside a pop, segments of 2", Level: explore.Short, Search: explore.Exhaust(1e6), Setup: pushes(2, 2, 2, 1)},
-		{Name: "queue-2x2-pops", Title: "2 producers push 2 each beside 2 pops, segments of 2", Level: explore.Usual, Search: explore.Exhaust(2e6), Setup: pushes(2, 2, 2, 2)},
+		{Name: "queue-2x2-pops", Title: "2 producers push 2 each beside 2 pops, segments of 2", Level: explore.Usual, Search: explore.Exhaust(4e6), Setup: pushes(2, 2, 2, 2)},
 		{Name: "queue-2x1-ones", Title: "2 producers push 1 each beside 3 pops, segments of 1", Level: explore.Short, Search: explore.Exhaust(1e6), Setup: pushes(1, 2, 1, 3)},
+		{Name: "queue-2x2-tries", Title: "2 producers push 2 each beside a pop, segments of 1, and look twice for a kept one", Level: explore.Usual, Search: explore.Bound(2, 1e6), Setup: pushes(1, 2, 2, 1, withPoolTries(2))},
 		{Name: "queue-2x2-ones", Title: "2 producers push 2 each beside 3 pops, segments of 1", Level: explore.Usual, Search: explore.Bound(2, 1e6), Setup: pushes(1, 2, 2, 3)},
 		{Name: "queue-2x2-ones-deep", Title: "2 producers push 2 each beside 3 pops, segments of 1", Level: explore.Full, Search: explore.Bound(3, 2e7), Setup: pushes(1, 2, 2, 3)},
 		{Name: "queue-3x1", Title: "3 producers push 1 each beside 2 pops, segments of 2", Level: explore.Usual, Search: explore.Exhaust(2e6), Setup: pushes(2, 3, 1, 2)},

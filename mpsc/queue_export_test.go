@@ -70,7 +70,7 @@ func StrayClaim[T any](q *Queue[T]) func() bool {
 // PrepareKept takes a kept segment and prepares it as an appending producer
 // does, without appending it.
 func PrepareKept[T any](q *Queue[T]) bool {
-	s := q.pool.takeShared()
+	s, _ := q.pool.takeShared()
 	if s == nil {
 		return false
 	}

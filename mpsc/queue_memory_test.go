@@ -80,6 +80,22 @@ func heap() int64 {
 
 // The default keeps less than 256 KiB of 8-byte elements, in both kinds of
 // segments and with what the chains themselves hold.
+// Many of them, because the runtime allocates now and then as well.
+func TestANewQueueIsSmall(t *testing.T) {
+	const n = 64
+	before := heap()
+	queues, lanes := make([]*mpsc.Queue[uint64], n), make([]*mpsc.Producer[uint64], n)
+	for i := range queues {
+		queues[i] = mpsc.New[uint64]()
+		lanes[i] = queues[i].Producer()
+	}
+	if idle := (heap() - before) / n; idle > 4<<10 {
+		t.Errorf("a new queue with a lane takes %d bytes, want at most 4 KiB", idle)
+	}
+	runtime.KeepAlive(queues)
+	runtime.KeepAlive(lanes)
+}
+
 func TestMemoryReturnsAfterABurst(t *testing.T) {
 	const limit = 256 << 10
 	burst := 1000000
@@ -100,9 +116,6 @@ func TestMemoryReturnsAfterABurst(t *testing.T) {
 		before := heap()
 		q := mpsc.New[uint64]()
 		p := q.Producer()
-		if idle := heap() - before; idle > 4<<10 {
-			t.Errorf("%s: a new queue with a lane takes %d bytes, want at most 4 KiB", name, idle)
-		}
 		for i := range burst {
 			push(q, p, i)
 		}
@@ -121,6 +134,34 @@ func TestMemoryReturnsAfterABurst(t *testing.T) {
 		p.Close()
 		runtime.KeepAlive(q)
 	}
+}
+
+// A Producer that its owner keeps, though it is closed and refused a push,
+// keeps no segment.
+func TestClosedLanesKeepNothing(t *testing.T) {
+	before := heap()
+	q := mpsc.New[uint64]()
+	lanes := make([]*mpsc.Producer[uint64], 256)
+	for i := range lanes {
+		lanes[i] = q.Producer()
+		for n := range 3000 {
+			lanes[i].Push(uint64(n))
+		}
+		lanes[i].Close()
+	}
+	if n := q.Drain(func(uint64) {}); n != 256*3000 {
+		t.Errorf("Drain took %d", n)
+	}
+	for _, p := range lanes {
+		if p.Push(1) {
+			t.Error("a closed lane took a push")
+		}
+	}
+	if kept := heap() - before; kept > 256<<10 {
+		t.Errorf("%d bytes are kept beside closed lanes", kept)
+	}
+	runtime.KeepAlive(q)
+	runtime.KeepAlive(lanes)
 }
 
 func TestMaxFreeBoundsWhatIsKept(t *testing.T) {

@@ -63,10 +63,8 @@ func TestTheEndIsReadBeforeGapsAreTriedAgain(t *testing.T) {
 		var got []int
 		q.Drain(func(v int) {
 			got = append(got, v)
-			switch v {
-			case 3:
+			if v == 3 {
 				second(2)
-			case 2:
 				late(10)
 				q.Push(11)
 			}
@@ -74,6 +72,47 @@ func TestTheEndIsReadBeforeGapsAreTriedAgain(t *testing.T) {
 		got = append(got, collect(q)...)
 		if i, j := slices.Index(got, 10), slices.Index(got, 11); i < 0 || j < i || len(got) != 4 {
 			t.Errorf("segment size %d: popped %v, want 10 before 11 among four", size, got)
+		}
+	}
+}
+
+// What a callback pushes is not of what was published before the call, however
+// much there was, wherever it is pushed to, and whether there are gaps.
+func TestDrainLeavesWhatItsCallbackPushes(t *testing.T) {
+	for _, size := range []int{1, 2, 64} {
+		for _, n := range []int{1, 2, 10, 63, 64, 65, 200} {
+			for _, gap := range []bool{false, true} {
+				q := mpsc.New[int](mpsc.WithSegmentSize(size))
+				first, second := q.Producer(), q.Producer()
+				publish := func(int) {}
+				want := 3 * n
+				if gap {
+					publish = mpsc.StallPush(q)
+				}
+				for i := range n {
+					q.Push(i)
+					first.Push(i)
+					second.Push(i)
+				}
+				if gap {
+					q.TryPop() // passes the gap
+					want--
+				}
+				again := func(v int) {
+					q.Push(v)
+					first.Push(v)
+					second.Push(v)
+				}
+				if got := q.Drain(again); got != want {
+					t.Errorf("segments of %d, %d elements, gap %v: Drain took %d, want the %d from before it", size, n, gap, got, want)
+				}
+				publish(-1)
+				if first := q.Drain(func(int) {}); first < 3*want {
+					t.Errorf("segments of %d, %d elements, gap %v: the next took %d, want %d at least", size, n, gap, first, 3*want)
+				}
+				first.Close()
+				second.Close()
+			}
 		}
 	}
 }

@@ -98,6 +98,8 @@ func TestNilArgumentsPanicBeforeAnythingIsTaken(t *testing.T) {
 	q := mpsc.New[int]()
 	q.Push(1)
 	var noContext context.Context
+	expectPanic(t, "Drain(nil) of a zero queue", func() { new(mpsc.Queue[int]).Drain(nil) }, "mpsc: Queue.Drain", "New")
+	expectPanic(t, "Wait(nil) of a zero queue", func() { _ = new(mpsc.Queue[int]).Wait(noContext) }, "mpsc: Queue.Wait", "New")
 	expectPanic(t, "Drain(nil)", func() { q.Drain(nil) }, "mpsc: Queue.Drain", "nil")
 	expectPanic(t, "Wait(nil)", func() { _ = q.Wait(noContext) }, "mpsc: Queue.Wait", "nil")
 	if v, ok := q.TryPop(); v != 1 || !ok {

@@ -8,7 +8,7 @@ import "github.com/tidemark-go/tidemark/internal/atomics"
 // the first that is not. This keeps every order there is, and loads nothing
 // that producers write but the cells.
 //
-// Strictly: it loads the end of the chain first and then goes through all
+// Strictly: it loads the end of the chain (findEnd) and then goes through all
 // claimed cells before it, noting the unpublished ones as gaps. This keeps the
 // order of each goroutine. Suppose a goroutine's cell a was passed as a gap and
 // its later cell b was taken: b was claimed before the end was loaded, so a
@@ -27,6 +27,7 @@ func (q *Queue[T]) popShared() (v T, ok bool) {
 	}
 	var one [1]T
 	k := queueSink[T]{dst: one[:], max: 1}
+	q.findEnd(&k)
 	q.sweepStrictly(&k)
 	return one[0], k.n == 1
 }
@@ -56,10 +57,58 @@ func (q *Queue[T]) take(cell *queueCell[T]) T {
 	return v
 }
 
-// sweepShared takes what the shared chain has, strictly if the allowance of
-// calls that do not is used up or if a gap is open.
+// plan notes what every source has before the first callback, which may push.
+// The shared chain is to be swept strictly if the allowance of calls that do
+// not is used up, or if a gap is open.
+func (q *Queue[T]) plan(list *laneList[T], k *queueSink[T]) {
+	c := &q.cons
+	for _, p := range list.lanes {
+		p.cons.seen = p.tail.Load()
+	}
+	if len(c.gaps) == 0 && c.lazy < lazyCalls {
+		if k.run = q.published(lazyBudget); k.run < lazyBudget {
+			return
+		}
+	}
+	q.findEnd(k)
+}
+
+// published returns how many of the next cells, up to budget, are published up
+// to the first that is not. It takes nothing.
+func (q *Queue[T]) published(budget int) (n int) {
+	for s, i := q.cons.head, q.cons.pos; n < budget; i++ {
+		if i == len(s.cells) {
+			if s, i = s.next.Load(), 0; s == nil || len(s.cells) == 0 {
+				break
+			}
+		}
+		if s.cells[i].stamp.Load() != s.gen {
+			break
+		}
+		n++
+	}
+	return n
+}
+
+// findEnd notes the end of the shared chain.
+func (q *Queue[T]) findEnd(k *queueSink[T]) {
+	k.tail = q.tail.Load()
+	k.end = k.tail.claimed(k.tail.claim.Load())
+}
+
+// sweepShared takes what the shared chain has: for callbacks as it was planned,
+// into a slice as sweepStrictly or sweepInOrder finds it now.
 func (q *Queue[T]) sweepShared(k *queueSink[T]) {
 	c := &q.cons
+	switch {
+	case k.tail != nil:
+		q.sweepStrictly(k)
+		return
+	case k.f != nil:
+		c.lazy++
+		q.takeRun(k)
+		return
+	}
 	if len(c.gaps) > 0 {
 		q.retryGaps(k)
 	}
@@ -68,7 +117,25 @@ func (q *Queue[T]) sweepShared(k *queueSink[T]) {
 		return
 	}
 	if k.n < k.max {
+		q.findEnd(k)
 		q.sweepStrictly(k)
+	}
+}
+
+// takeRun takes the next run cells, which are published.
+func (q *Queue[T]) takeRun(k *queueSink[T]) {
+	c := &q.cons
+	for n := k.run; n > 0; {
+		if c.pos == len(c.head.cells) {
+			q.passHead()
+		}
+		cells := c.head.cells[c.pos:]
+		cells = cells[:min(len(cells), n)]
+		n -= len(cells)
+		for i := range cells {
+			c.pos++
+			k.give(q.take(&cells[i]))
+		}
 	}
 }
 
@@ -99,20 +166,18 @@ func (q *Queue[T]) sweepInOrder(k *queueSink[T], budget int) bool {
 	return false
 }
 
-// sweepStrictly takes every element that was published before the call, up to
-// the sink's size.
+// sweepStrictly takes every element before the end that was found, up to the
+// sink's size.
 func (q *Queue[T]) sweepStrictly(k *queueSink[T]) {
 	c := &q.cons
-	t := q.tail.Load()
-	end := t.claimed(t.claim.Load())
 	q.retryGaps(k)
 	for k.n < k.max {
-		s, limit := c.head, end
-		if s != t {
+		s, limit := c.head, k.end
+		if s != k.tail {
 			limit = len(s.cells)
 		}
 		if c.pos >= limit {
-			if s == t || !q.passHead() {
+			if s == k.tail || !q.passHead() {
 				break
 			}
 			continue

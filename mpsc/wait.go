@@ -20,6 +20,7 @@ var ErrClosed = errors.New("mpsc: the queue is closed and empty")
 // While it waits, the goroutine is parked and uses no processor time. A push
 // that finds the consumer parked wakes it. Wait is for the consumer.
 func (q *Queue[T]) Wait(ctx context.Context) error {
+	q.mustBeMade("Wait")
 	if ctx == nil {
 		panic("mpsc: Queue.Wait needs a context, got nil")
 	}

@@ -14,8 +14,12 @@ const endZone = math.MaxUint64 - 1<<32
 // false, and has done nothing, only when the numbers are used up: the last
 // one is 2^64-2. It never waits and, in the ordinary way, allocates nothing
 // (see the package comment). If others append a whole lap while it is
-// stalled, the record counts as appended and overwritten.
+// stalled, the record counts as appended and overwritten. It panics if v is
+// nil.
 func (r *Ring[T]) Append(v *T) (seq uint64, ok bool) {
+	if v == nil {
+		panic("ringbuf: Append needs a record, got nil") // before it takes a number
+	}
 	if !r.nearEnd.Load() {
 		seq = r.next.Add(1) - 1 // the record is accepted
 		if seq >= endZone {

@@ -2,7 +2,6 @@ package ringbuf
 
 import (
 	"fmt"
-	"math"
 	"math/bits"
 	"reflect"
 	"unsafe"
@@ -14,6 +13,10 @@ import (
 
 // MaxCapacity is the largest capacity of a ring.
 const MaxCapacity = 1 << 24
+
+// mostBytes is beyond what can be allocated: half of the 48 or 32 bits that
+// addresses have.
+const mostBytes = 1 << (31 + 16*(^uint(0)>>63))
 
 // Ring is a ring of records of type T. Make one with New. All methods may be
 // called from any goroutine at any time. A Ring must not be copied.
@@ -92,8 +95,8 @@ func newAt[T any](capacity int, next uint64) (*Ring[T], error) {
 		return nil, fmt.Errorf("ringbuf: a record of type %v holds pointers; legal are types without any, such as numbers, arrays and structs of them", t)
 	}
 	capacityBits := bits.Len(uint(capacity - 1))
-	size := uint64(unsafe.Sizeof(slot[T]{}))
-	if high, low := bits.Mul64(size, 1<<capacityBits); high != 0 || low > math.MaxInt {
+	size, spare := uint64(unsafe.Sizeof(slot[T]{})), uint64(unsafe.Sizeof(buffer[T]{}))
+	if high, low := bits.Mul64(size, 1<<capacityBits); high != 0 || low > mostBytes || spare > (mostBytes-low)/firstSpares {
 		return nil, fmt.Errorf("ringbuf: %d records with %d bytes each are beyond the address space", 1<<capacityBits, size)
 	}
 	r := &Ring[T]{layout: layoutOf(capacityBits), slots: make([]slot[T], 1<<capacityBits), expected: make([]atomics.Uint32, 1<<capacityBits)}

@@ -44,6 +44,34 @@ func TestRingBeyondTheAddressSpaceIsAnError(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "address space") {
 		t.Errorf("got %v, want an error", err)
 	}
+	// One record fits, and the buffers that a ring begins with do not.
+	if _, err := ringbuf.New[[wide / 4]byte](1); err == nil || !strings.Contains(err.Error(), "address space") {
+		t.Errorf("with its buffers: %v, want an error", err)
+	}
+}
+
+// A record that is nil is refused before it takes a number, which would leave
+// a hole that readers wait at.
+func TestARecordThatIsNilTakesNoNumber(t *testing.T) {
+	r, err := ringbuf.New[int](4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := 7
+	r.Append(&v)
+	func() {
+		defer func() {
+			if s, ok := recover().(string); !ok || s != "ringbuf: Append needs a record, got nil" {
+				t.Errorf("panic with %v", s)
+			}
+		}()
+		r.Append(nil)
+	}()
+	r.Append(&v)
+	var got [3]int
+	if n, err := r.ReadAfter(0, got[:]); n != 2 || err != nil || r.Next() != 3 {
+		t.Errorf("read %d, %v, and the next record is %d; want two records and no hole", n, err, r.Next())
+	}
 }
 
 func TestTypesWithPointersAreRefused(t *testing.T) {

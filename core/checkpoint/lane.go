@@ -70,6 +70,16 @@ func newUntracked(c *Checkpointer, p PartitionID, a *assignment) *lane {
 	return l
 }
 
+// pending returns how many batches are pending, on any goroutine. The queue may
+// count too many beside a take, and no more than the limit can be pending.
+func (l *lane) pending() int {
+	n := l.q.Outstanding()
+	if limit := l.cp.limit; limit > 0 {
+		n = min(n, limit)
+	}
+	return n
+}
+
 // hasRoom reports whether the pending limit lets the owner issue one more. It
 // looks at what was taken only when the room found last time is used up.
 func (l *lane) hasRoom() bool {

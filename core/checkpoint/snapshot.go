@@ -145,7 +145,7 @@ func (c *Checkpointer) sumPending(s *Snapshot) {
 	for i := range c.shards {
 		for _, l := range c.shards[i].table.Load().lanes {
 			if !listed[l.partition] {
-				add(l.q.Outstanding())
+				add(l.pending())
 			}
 		}
 	}
@@ -154,7 +154,7 @@ func (c *Checkpointer) sumPending(s *Snapshot) {
 func (l *lane) snapshot() PartitionSnapshot {
 	return PartitionSnapshot{
 		Partition: l.partition, Watermark: l.watermark, Committed: l.committed,
-		Pending: l.q.Outstanding(), Unresolved: l.q.Open(), Skipped: l.skipped,
+		Pending: l.pending(), Unresolved: l.q.Open(), Skipped: l.skipped,
 	}
 }
 

@@ -85,11 +85,12 @@ func (c *Checkpointer) Stalled(dst []Stall) []Stall {
 // Pending returns how many batches of p were issued under its current
 // admission and not yet passed by the watermark, as of the last
 // TakeWatermarks; 0 if p is not admitted. It counts a batch from its Issue
-// on, and never too few. Any goroutine may call it at any time; it takes no
-// lock and costs producers nothing.
+// on, and never too few; beside a TakeWatermarks it may still count what that
+// passes, but never more than the pending limit. Any goroutine may call it at
+// any time; it takes no lock and costs producers nothing.
 func (c *Checkpointer) Pending(p PartitionID) int {
 	if l := c.shardOf(p).find(p); l != nil {
-		return l.q.Outstanding()
+		return l.pending()
 	}
 	return 0
 }
@@ -100,7 +101,7 @@ func (c *Checkpointer) MaxPending() int {
 	most := 0
 	for i := range c.shards {
 		for _, l := range c.shards[i].table.Load().lanes {
-			most = max(most, l.q.Outstanding())
+			most = max(most, l.pending())
 		}
 	}
 	return most

@@ -141,8 +141,8 @@ var list = []mutant{
 		"	n := (total - popped) & indexMask\n", "	n := (total - q.window.Load()>>1) & indexMask\n",
 	}, "TestExploreQueueLen", "Len is"},
 	{"Outstanding reads what was taken last", "mpsc/inorder.go", []string{
-		"	taken := q.taken.Load() // before the reservations, which only grow\n	return int(q.reserved() - taken)\n",
-		"	reserved := q.reserved()\n	return int(reserved - q.taken.Load())\n",
+		"		taken := q.taken.Load() // before the reservations, which only grow\n		least = min(least, q.reserved()-taken)\n",
+		"		reserved := q.reserved()\n		taken := q.taken.Load()\n		least = min(least, reserved-taken)\n",
 	}, "TestExploreInOrder", ""},
 	{"a segment is followed before it is seen full", "mpsc/inorder_consumer.go", []string{
 		"	if !q.last.full() {\n		return nil, 0\n	}\n", "",
@@ -160,8 +160,7 @@ var list = []mutant{
 		"		if q.lanes.CompareAndSwap(old, list) {\n			return p\n		}\n", "		q.lanes.Store(list)\n		return p\n",
 	}, "TestExploreLanes", ""},
 	{"the end of the chain is read after the gaps are tried again", "mpsc/sweep.go", []string{
-		"	t := q.tail.Load()\n	end := t.claimed(t.claim.Load())\n	q.retryGaps(k)\n",
-		"	q.retryGaps(k)\n	t := q.tail.Load()\n	end := t.claimed(t.claim.Load())\n",
+		"	q.retryGaps(k)\n	for k.n < k.max {", "	q.retryGaps(k)\n	q.findEnd(k)\n	for k.n < k.max {",
 	}, "TestExploreGaps", ""},
 	{"a pop takes cells behind one that is not published", "mpsc/sweep.go", []string{
 		"	if cell := &c.head.cells[c.pos]; cell.stamp.Load() == c.head.gen {\n		return cell\n	}\n	return nil\n",
