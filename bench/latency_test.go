@@ -114,7 +114,9 @@ func releaseStall(r *pausedRound) latency.Stall {
 
 // Issuers and holders of the baseline wait for the rest of a pause that is
 // longer than what its channels hold. Here it is so long that they come to
-// their end on a busy machine too.
+// their end on a busy machine too. A round in which the producer did not run
+// for a quarter of the pause tells nothing: in all others every operation was
+// due before half of the pause was over.
 func TestAPausedConsumerStopsTheChannelBaseline(t *testing.T) {
 	if latency.StallOps <= pendingLimit || latency.Pause <= pendingLimit*latency.Every {
 		t.Errorf("%d operations and a pause of %v do not show in a channel of %d", latency.StallOps, latency.Pause, pendingLimit)
@@ -123,8 +125,16 @@ func TestAPausedConsumerStopsTheChannelBaseline(t *testing.T) {
 	for name, stall := range map[string]func(*pausedRound) latency.Stall{"issue": issueStall, "release": releaseStall} {
 		s := stall(newPausedRound(t, implementations[1].create()))
 		s.Pause = pause
-		h := latency.NewHistogram()
-		s.Round(latency.NewLoop(clock.System(), latency.Every, h))
+		var h *latency.Histogram
+		for try, lost := 1, pause; lost >= pause/4; try++ {
+			if try > 20 {
+				t.Fatalf("%s: the producer was kept from running in each of %d rounds, for %v in the last", name, try-1, lost)
+			}
+			h = latency.NewHistogram()
+			l := latency.NewLoop(clock.System(), latency.Every, h)
+			s.Round(l)
+			lost = l.Lost()
+		}
 		if got := h.Max(); got < pause/2 {
 			t.Errorf("the longest %s took %v, want %v at least", name, got, pause/2)
 		}
