@@ -288,6 +288,7 @@ func TestLeaksUnderConcurrency(t *testing.T) {
 				go a.Release()
 				if k%20 == 7 {
 					lost.Store(a.ID(), true)
+					runtime.KeepAlive(a) // until then: the report may come the moment it is lost
 				} else {
 					a.Release()
 				}
