@@ -53,7 +53,7 @@ func Bounce() float64 {
 	}()
 	var rounds []float64
 	begin := time.Now()
-	for n := int64(0); len(rounds) < bounceRounds && time.Since(begin) < bounceBudget; {
+	for n := int64(0); bounceAgain(len(rounds), time.Since(begin)); {
 		start := time.Now()
 		for range bounceTurns {
 			line.turn.Store(n + 1)
@@ -66,6 +66,13 @@ func Bounce() float64 {
 	<-done
 	slices.Sort(rounds)
 	return rounds[len(rounds)/2]
+}
+
+// bounceAgain reports whether there is another round after so many that took
+// so long. The first is always made, also where the process stood still for
+// the whole budget before it.
+func bounceAgain(rounds int, took time.Duration) bool {
+	return rounds == 0 || rounds < bounceRounds && took < bounceBudget
 }
 
 // await waits for turn to become n; it returns false when it is over.
