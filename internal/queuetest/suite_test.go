@@ -56,60 +56,85 @@ func failure(c testCase, f Form) string {
 	}
 }
 
-// Every fault must be found by the case that is about it: a suite that a
-// broken queue passes shows nothing about the others.
-func TestTheSuiteFindsBrokenQueues(t *testing.T) {
-	defer func(p time.Duration) { patience = p }(patience)
-	patience = 300 * time.Millisecond
-	for name, wrong := range map[string]fault{
-		"first pushes, the consumer and Close meet on a new queue":       refusesAndAdds,
-		"pointers survive every scheduler and collector setting":         losesLast,
-		"a callback that panics beside a stalled producer loses nothing": failedTakesAll,
-	} {
-		t.Run(name, func(t *testing.T) { mustFind(t, wrong, name) })
-	}
-	for wrong, name := range map[fault]string{
-		losesLast:      "one goroutine in bursts across segment edges",
-		swapsTwo:       "one goroutine in bursts across segment edges",
-		doubles:        "one goroutine in bursts across segment edges",
-		acceptsLate:    "Close keeps what was pushed and refuses the rest",
-		refusesAndAdds: "close against push: delivered or refused",
-		halfBatch:      "close against batches: all or nothing",
-		stopsAtGap:     "a stalled producer delays its own element alone",
-		endsEarly:      "Wait does not end before an unfinished push",
-		losesWake:      "park against the last push",
-		contextFirst:   "Wait answers by element, closed, context, in this order",
-		lenAhead:       "Len is exact when quiet and in range beside pushes",
-		failedStays:    "a callback that panics has consumed its element alone",
-		failedTakesAll: "a callback that exits has consumed its element alone",
-		endless:        "Drain ends while its callback pushes",
-		noGuard:        "a consumer call in a callback panics",
-		overfills:      "DrainTo moves no more than fits",
-		keepsPopped:    "popped elements are not kept alive",
-	} {
-		t.Run(string(wrong), func(t *testing.T) { mustFind(t, wrong, name) })
+// pairing is a fault and a case that finds it.
+type pairing struct {
+	wrong fault
+	name  string
+}
+
+// pairings has a case for every fault, the one that is about it, and some
+// cases that are about several.
+func pairings() []pairing {
+	return []pairing{
+		{losesLast, "one goroutine in bursts across segment edges"},
+		{swapsTwo, "one goroutine in bursts across segment edges"},
+		{doubles, "one goroutine in bursts across segment edges"},
+		{acceptsLate, "Close keeps what was pushed and refuses the rest"},
+		{refusesAndAdds, "close against push: delivered or refused"},
+		{halfBatch, "close against batches: all or nothing"},
+		{stopsAtGap, "a stalled producer delays its own element alone"},
+		{endsEarly, "Wait does not end before an unfinished push"},
+		{losesWake, "park against the last push"},
+		{contextFirst, "Wait answers by element, closed, context, in this order"},
+		{lenAhead, "Len is exact when quiet and in range beside pushes"},
+		{failedStays, "a callback that panics has consumed its element alone"},
+		{failedTakesAll, "a callback that exits has consumed its element alone"},
+		{endless, "Drain ends while its callback pushes"},
+		{noGuard, "a consumer call in a callback panics"},
+		{overfills, "DrainTo moves no more than fits"},
+		{keepsPopped, "popped elements are not kept alive"},
+		{refusesAndAdds, "first pushes, the consumer and Close meet on a new queue"},
+		{losesLast, "pointers survive every scheduler and collector setting"},
+		{failedTakesAll, "a callback that panics beside a stalled producer loses nothing"},
 	}
 }
 
-// mustFind runs the case of that name on a queue with the fault.
-func mustFind(t *testing.T, wrong fault, name string) {
-	f := referenceForm(wrong)
-	for _, c := range covered(f) {
-		if c.name != name {
+// Every fault must be found by the case that is about it: a suite that a
+// broken queue passes shows nothing about the others. Without a fault the
+// cases pass, and have all the patience they want for that: the next test lets
+// them lose it soon.
+func TestWithoutTheFaultTheCasePasses(t *testing.T) {
+	seen := map[string]bool{}
+	for _, p := range pairings() {
+		if seen[p.name] {
 			continue
 		}
-		if failure(c, referenceForm(none)) != "" {
-			t.Fatalf("%q fails without the fault", name)
-		}
-		// A fault that needs two goroutines to meet may need several tries.
-		for range 20 {
-			if failure(c, f) != "" {
-				return
+		seen[p.name] = true
+		t.Run(p.name, func(t *testing.T) {
+			if s := failure(named(t, referenceForm(p.wrong), p.name), referenceForm(none)); s != "" {
+				t.Errorf("it fails without the fault %q: %s", p.wrong, s)
 			}
+		})
+	}
+}
+
+func TestTheSuiteFindsBrokenQueues(t *testing.T) {
+	defer func(p time.Duration) { patience = p }(patience)
+	patience = 300 * time.Millisecond
+	for _, p := range pairings() {
+		t.Run(fmt.Sprintf("%s/%s", p.wrong, p.name), func(t *testing.T) {
+			f := referenceForm(p.wrong)
+			c := named(t, f, p.name)
+			// A fault that needs two goroutines to meet may need several tries.
+			for range 20 {
+				if failure(c, f) != "" {
+					return
+				}
+			}
+			t.Fatalf("%q passes with the fault", p.name)
+		})
+	}
+}
+
+// named returns the case of that name.
+func named(t *testing.T, f Form, name string) testCase {
+	for _, c := range covered(f) {
+		if c.name == name {
+			return c
 		}
-		t.Fatalf("%q passes with the fault", name)
 	}
 	t.Fatalf("no case is called %q", name)
+	return testCase{}
 }
 
 // The random program finds the order and the loss faults as well.
