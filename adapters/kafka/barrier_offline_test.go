@@ -193,12 +193,17 @@ func TestACommitWhoseTimeRanOutSaysSo(t *testing.T) {
 	delivering(t, s, p)
 	commits(s, nil) // without a deadline
 	delivering(t, s, p)
-	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	const left = 10 * time.Millisecond
+	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	s.mu.Lock() // as if somebody held the commit up
 	answered := make(chan error)
-	go func() { answered <- s.commit(ctx, nil, nil) }()
-	<-ctx.Done()
+	go func() { answered <- s.commit(DueContext{ctx, time.Now().Add(left)}, nil, nil) }()
+	for len(s.commitSem) == 0 { // it has begun
+		time.Sleep(time.Millisecond)
+	}
+	time.Sleep(left)
+	cancel()
 	s.mu.Unlock()
 	if err := <-answered; err == nil {
 		t.Fatal("committed without a broker")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"testing"
 	"time"
 
@@ -28,8 +29,7 @@ type cluster struct {
 	in, other, group string
 }
 
-// newCluster starts a broker in this process. A rebalance needs no more than
-// a second: every join starts the group's deadline again.
+// newCluster starts a broker in this process.
 func newCluster(t testing.TB, opts ...kfake.Opt) *cluster {
 	t.Helper()
 	opts = append([]kfake.Opt{
@@ -37,7 +37,7 @@ func newCluster(t testing.TB, opts ...kfake.Opt) *cluster {
 		kfake.GroupMinSessionTimeout(100 * time.Millisecond),
 		kfake.BrokerConfigs(map[string]string{ // of KIP848 groups, where the broker decides
 			"group.consumer.heartbeat.interval.ms": "50",
-			"group.consumer.session.timeout.ms":    "3000",
+			"group.consumer.session.timeout.ms":    strconv.Itoa(int(4 * patience.Milliseconds())),
 		}),
 	}, opts...)
 	c, err := kfake.NewCluster(opts...)
@@ -48,13 +48,20 @@ func newCluster(t testing.TB, opts ...kfake.Opt) *cluster {
 	return &cluster{Cluster: c, addrs: c.ListenAddrs(), in: "in", other: "other", group: "group"}
 }
 
+// shortSession lets a KIP848 group forget a dead member soon, as the settings of
+// a real broker for these tests do.
+func shortSession() kfake.Opt {
+	return kfake.BrokerConfigs(map[string]string{"group.consumer.session.timeout.ms": "3000"})
+}
+
 // newBroker returns a broker, real if there is one, with the topic in of so
-// many partitions; none if that is 0.
-func newBroker(t testing.TB, partitions int32) *cluster {
+// many partitions; none if that is 0. The options are for the one in this
+// process.
+func newBroker(t testing.TB, partitions int32, opts ...kfake.Opt) *cluster {
 	t.Helper()
 	c := &cluster{addrs: brokertest.Addrs(), in: brokertest.Unique("in"), other: brokertest.Unique("other"), group: brokertest.Unique("group")}
 	if c.addrs == nil {
-		c = newCluster(t)
+		c = newCluster(t, opts...)
 	}
 	cl, err := kgo.NewClient(kgo.SeedBrokers(c.addrs...), kgo.MetadataMinAge(20*time.Millisecond))
 	if err != nil {

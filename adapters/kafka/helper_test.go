@@ -20,7 +20,10 @@ const patience = 20 * time.Second
 
 var protocols = []kafka.Protocol{kafka.Cooperative, kafka.Eager, kafka.KIP848}
 
-// config is a Source's configuration for tests: short times, small batches.
+// config is a Source's configuration for tests: it does things often, in small
+// batches. What it waits for it waits for longer than the tests do: on a machine
+// that stands still for seconds nobody may be taken for dead, and no revoke give
+// up, unless that is what a test is about.
 func config(c *cluster, topics ...string) kafka.Config {
 	cfg := kafka.Config{
 		Brokers:          c.addrs,
@@ -28,9 +31,9 @@ func config(c *cluster, topics ...string) kafka.Config {
 		Topics:           topics,
 		BatchRecords:     10,
 		CommitInterval:   20 * time.Millisecond,
-		RevokeTimeout:    time.Second,
-		SessionTimeout:   3 * time.Second,
-		RebalanceTimeout: 1500 * time.Millisecond,
+		RevokeTimeout:    2 * patience,
+		SessionTimeout:   4 * patience,
+		RebalanceTimeout: 4 * patience,
 		Options: []kgo.Opt{
 			kgo.HeartbeatInterval(50 * time.Millisecond),
 			kgo.FetchMaxWait(50 * time.Millisecond),
@@ -133,6 +136,20 @@ func quiet(t testing.TB, s *kafka.Source, d time.Duration) {
 		t.Fatalf("got %d records of %s[%d] from offset %d, want none", len(b.Records), b.Topic, b.Partition, b.Records[0].Offset)
 	} else if !errors.Is(err, context.DeadlineExceeded) {
 		t.Fatal(err)
+	}
+}
+
+// inTime returns what do returns, and fails the test when that takes too long.
+func inTime[T any](t testing.TB, what string, do func() T) T {
+	t.Helper()
+	done := make(chan T, 1)
+	go func() { done <- do() }()
+	select {
+	case v := <-done:
+		return v
+	case <-time.After(patience):
+		t.Fatalf("waited %v for %s", patience, what)
+		panic("unreachable")
 	}
 }
 

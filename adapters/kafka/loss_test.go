@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -47,6 +48,20 @@ func (l *lossLog) only(t *testing.T) kafka.DataLoss {
 		t.Fatalf("reported %+v, want one loss", losses)
 	}
 	return losses[0]
+}
+
+// listenAgain makes a broker listen where another one did. The last connections of
+// that one may take a moment to go, and somebody else may have got the port.
+func listenAgain() kfake.Opt {
+	listen := func(network, addr string) (net.Listener, error) {
+		for deadline := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
+			l, err := net.Listen(network, addr)
+			if !errors.Is(err, syscall.EADDRINUSE) || time.Now().After(deadline) {
+				return l, err
+			}
+		}
+	}
+	return kfake.ListenFn(listen)
 }
 
 // portOf returns the port of a cluster with one broker.
@@ -145,7 +160,7 @@ func TestPartitionRestoredFromAnOlderCopyIsReadAgain(t *testing.T) {
 	if err := os.CopyFS(filepath.Join(copied, "in-0"), os.DirFS(in)); err != nil {
 		t.Fatal(err)
 	}
-	c = newCluster(t, kfake.Ports(port), kfake.DataDir(dir))
+	c = newCluster(t, kfake.Ports(port), listenAgain(), kfake.DataDir(dir))
 	pr = newProducer(t, c)
 	produce(t, pr, records("in", 0, "gone", 15)...)
 	pr.Close()
@@ -159,7 +174,7 @@ func TestPartitionRestoredFromAnOlderCopyIsReadAgain(t *testing.T) {
 	if err := errors.Join(os.RemoveAll(in), os.CopyFS(in, os.DirFS(filepath.Join(copied, "in-0")))); err != nil {
 		t.Fatal(err)
 	}
-	c = newCluster(t, kfake.Ports(port), kfake.DataDir(dir))
+	c = newCluster(t, kfake.Ports(port), listenAgain(), kfake.DataDir(dir))
 
 	loss := losses.only(t)
 	if loss.Kind != kafka.LossTruncated || loss.ConsumedTo != 40 || loss.ResetTo > 25 || loss.Committed != 40 {

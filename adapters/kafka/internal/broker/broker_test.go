@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -25,6 +26,21 @@ func start(t *testing.T, cfg Config) *Broker {
 		t.Fatal(err)
 	}
 	return b
+}
+
+// startAgain starts a broker where another one was. The last connections of that
+// one may take a moment to go, and somebody else may have got the port.
+func startAgain(t *testing.T, cfg Config) *Broker {
+	t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+		b, err := Start(cfg)
+		if err == nil {
+			return b
+		}
+		if !errors.Is(err, syscall.EADDRINUSE) || time.Now().After(deadline) {
+			t.Fatal(err)
+		}
+	}
 }
 
 // with runs do with a client of the broker.
@@ -91,7 +107,7 @@ func TestABrokerKeepsWhatItHadAndItsAddress(t *testing.T) {
 	if err := b.Close(); err != nil {
 		t.Fatal(err)
 	}
-	b = start(t, Config{Dir: dir, Listen: addr})
+	b = startAgain(t, Config{Dir: dir, Listen: addr})
 	defer b.Close()
 	if b.Addr() != addr {
 		t.Errorf("listens on %s, want %s", b.Addr(), addr)

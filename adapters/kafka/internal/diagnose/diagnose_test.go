@@ -241,6 +241,28 @@ func TestTheListNamesEveryPageAndTheProcess(t *testing.T) {
 func TestServerAnswersUntilItIsClosed(t *testing.T) {
 	log := slog.New(slog.DiscardHandler)
 	d := newDiagnostics(t, 4)
+	// A machine that stands still makes one close slow, and not each.
+	closing := closesIn(t, d, log)
+	for try := 0; closing >= closeTimeout && try < 5; try++ {
+		closing = min(closing, closesIn(t, d, log))
+	}
+	if closing >= closeTimeout {
+		t.Errorf("closing took at least %v", closing)
+	}
+	all, err := d.Listen(":0", log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer all.Close()
+	if !strings.HasPrefix(all.URLs()[0], "http://localhost:") {
+		t.Errorf("on every address: %v", all.URLs())
+	}
+}
+
+// closesIn serves, asks for each page, and returns how long Close takes while
+// the client keeps a connection.
+func closesIn(t *testing.T, d *Diagnostics, log *slog.Logger) time.Duration {
+	t.Helper()
 	s, err := d.Listen("127.0.0.1:0", log)
 	if err != nil {
 		t.Fatal(err)
@@ -259,21 +281,12 @@ func TestServerAnswersUntilItIsClosed(t *testing.T) {
 		t.Errorf("listening twice: %v", err)
 	}
 	start := time.Now()
-	s.Close() // the client keeps a connection
-	if took := time.Since(start); took > closeTimeout {
-		t.Errorf("closing took %v", took)
-	}
+	s.Close()
+	took := time.Since(start)
 	if _, err := client.Get(s.URLs()[0]); err == nil {
 		t.Error("answered after Close")
 	}
-	all, err := d.Listen(":0", log)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer all.Close()
-	if !strings.HasPrefix(all.URLs()[0], "http://localhost:") {
-		t.Errorf("on every address: %v", all.URLs())
-	}
+	return took
 }
 
 func TestCapacityThatIsNotLegalIsRefused(t *testing.T) {
