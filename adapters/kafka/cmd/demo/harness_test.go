@@ -84,14 +84,25 @@ func scaled(n int) int {
 	return n
 }
 
-// slow makes a run long enough to be interrupted, and its bound for repeated
-// lines small enough to be worth checking.
-var slow = []string{"-workers", "2", "-batch", "20", "-pending", "5", "-commit-interval", "20ms"}
+// slow lets no more than slowBound lines through in a commit interval. With
+// slowLines that lasts for seconds, so that a signal finds the run at work also
+// when the test is late; and what a kill repeats is little enough to be worth
+// checking. The run that goes on afterwards is not slowed down.
+var slow = []string{"-workers", "2", "-batch", "20", "-pending", "5", "-commit-interval", "150ms"}
 
 const (
 	slowBound = 2 * 6 * 5 * 20
-	patience  = 40 * time.Second
+	slowLines = 30_000
+	// someOutput is more than a slow run writes before its first commit.
+	someOutput = 400_000
+	patience   = 90 * time.Second
 )
+
+// slowly is these arguments and those of a slow run.
+func slowly(args ...string) []string { return append(args[:len(args):len(args)], slow...) }
+
+// nobody is an address where nothing listens: tests open no port below 1024.
+const nobody = "127.0.0.1:1"
 
 // process is a running demo.
 type process struct {
@@ -242,6 +253,29 @@ func startBroker(t *testing.T, dir string, args ...string) (*process, string) {
 		return ok
 	})
 	return b, addr
+}
+
+// startBrokerAgain runs a broker on the data and the address of one that ended.
+// The last connections of that one may take a moment to go, and somebody else
+// may have got the port.
+func startBrokerAgain(t *testing.T, dir, addr string) {
+	t.Helper()
+	for deadline := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
+		b := start(t, dir, "-broker-only", "-data", "broker", "-listen", addr)
+		for ended := false; !ended; time.Sleep(time.Millisecond) {
+			if strings.Contains(b.out.String(), "broker on "+addr) {
+				return
+			}
+			select {
+			case <-b.done:
+				ended = true
+			default:
+			}
+		}
+		if !strings.Contains(b.err.String(), "address already in use") || time.Now().After(deadline) {
+			t.Fatalf("no broker on %s again:\n%s\n%s", addr, b.out, b.err)
+		}
+	}
 }
 
 // anyBroker returns the arguments that name a broker outside of the demo, a

@@ -280,9 +280,8 @@ func TestAnAddressThatCannotBeServedEndsTheProgramBeforeItsWork(t *testing.T) {
 
 func TestAnInterruptedRunDoesNotStayToServe(t *testing.T) {
 	dir := t.TempDir()
-	args := append([]string{"-http", "127.0.0.1:0", "-input", logFile(t, dir, 15_000)}, slow...)
-	p := start(t, dir, args...)
-	p.until("output", func() bool { return sizeOf(filepath.Join(dir, "out", "events.ndjson")) > 300_000 })
+	p := start(t, dir, slowly("-http", "127.0.0.1:0", "-input", logFile(t, dir, slowLines))...)
+	p.until("output", func() bool { return sizeOf(filepath.Join(dir, "out", "events.ndjson")) > someOutput })
 	p.interrupt()
 	if s := summaryOf(t, p.out.String()); !strings.Contains(s.text, "Not finished") || strings.Contains(s.text, "Serving until") {
 		t.Errorf("stopped in the middle:\n%s", s.text)

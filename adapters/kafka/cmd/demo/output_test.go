@@ -92,17 +92,23 @@ func (l *outputLine) text(t *testing.T) string {
 // are there once more.
 func (o *output) covers(t *testing.T, n int) int {
 	t.Helper()
-	repeated := 0
 	for line := int64(1); line <= int64(n); line++ {
 		if o.times[line] == 0 {
 			t.Fatalf("line %d of %d is in no file", line, n)
 		}
-		repeated += o.times[line] - 1
 	}
 	if len(o.times) != n {
 		t.Fatalf("%d different lines, want %d", len(o.times), n)
 	}
-	return repeated
+	return o.repeated()
+}
+
+// repeated is how many lines are there once more.
+func (o *output) repeated() (n int) {
+	for _, times := range o.times {
+		n += times - 1
+	}
+	return n
 }
 
 func mustRead(t *testing.T, path string) []byte {
