@@ -49,6 +49,9 @@ func (in *Inbox[T, O]) push(r *Ready[Segment[T, O]]) {
 // once Collect has returned. visit must not panic and must not call the Inbox
 // or the consumer methods of a queue.
 func (in *Inbox[T, O]) Collect(visit func(q *InOrder[T, O], reserved, published int)) {
+	if visit == nil {
+		panic("mpsc: Inbox.Collect needs a function, got nil")
+	}
 	in.fetch() // before the hot ones: their news may come first
 	hot := in.hot
 	keep := hot[:0]

@@ -48,6 +48,9 @@ func (q *InOrder[T, O]) Advance() (last T, n int, failed bool) {
 // Inbox; it may reserve (if it runs on the producer) and release. A queue that
 // Fold has shortened has no values left to look at: Take panics.
 func (q *InOrder[T, O]) Take(f func(T)) (n int) {
+	if f == nil {
+		panic("mpsc: InOrder.Take needs a function, got nil")
+	}
 	if q.folds != nil && q.folds.cells > 0 {
 		panic("mpsc: InOrder.Take after Fold; use Advance")
 	}

@@ -105,6 +105,13 @@ func TestNilArgumentsPanicBeforeAnythingIsTaken(t *testing.T) {
 	if v, ok := q.TryPop(); v != 1 || !ok {
 		t.Errorf("TryPop returned %d, %v after refused calls, want 1, true", v, ok)
 	}
+	var set mpsc.ReadySet[int]
+	expectPanic(t, "ReadySet.Drain(nil)", func() { set.Drain(nil) }, "mpsc: ReadySet.Drain", "nil")
+	in := mpsc.NewInbox[int, int](nil)
+	expectPanic(t, "Collect(nil)", func() { in.Collect(nil) }, "mpsc: Inbox.Collect", "nil")
+	var inOrder mpsc.InOrder[int, int]
+	inOrder.Init(in, nil)
+	expectPanic(t, "Take(nil)", func() { inOrder.Take(nil) }, "mpsc: InOrder.Take", "nil")
 }
 
 // The consumer must not leave lanes waiting because shared pushes never end,

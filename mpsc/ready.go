@@ -145,6 +145,9 @@ func (s *ReadySet[T]) Empty() bool { return s.head.Load() == nil && !s.anyLate.L
 // Only one goroutine may drain at a time; a second Drain, also one from
 // within f, panics.
 func (s *ReadySet[T]) Drain(f func(*T)) int {
+	if f == nil {
+		panic("mpsc: ReadySet.Drain needs a function, got nil")
+	}
 	if s.draining.Swap(true) {
 		panic("mpsc: ReadySet.Drain while another Drain runs; a set has one consumer")
 	}

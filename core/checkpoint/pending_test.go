@@ -1,8 +1,10 @@
 package checkpoint_test
 
 import (
+	"errors"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/tidemark-go/tidemark/core/checkpoint"
 )
@@ -46,5 +48,40 @@ func TestPendingStaysWithinTheLimitBesideTakes(t *testing.T) {
 		}
 		close(stop)
 		wg.Wait()
+	}
+}
+
+// A clock that panics once takes nothing from the report: the next take finds
+// the stall.
+func TestAStallIsReportedThoughTheClockPanicked(t *testing.T) {
+	broken := true
+	c := checkpoint.New(checkpoint.WithClock(func() time.Time {
+		if broken {
+			panic("no clock")
+		}
+		return time.Unix(100, 0)
+	}))
+	if err := c.BeginEpoch(1, 0); err != nil {
+		t.Fatal(err)
+	}
+	i := c.Issuer()
+	a, err := i.Issue(0, 5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.Done(errors.New("sink"))
+	c.Drain()
+	func() {
+		defer func() {
+			if r := recover(); r != "no clock" {
+				t.Errorf("the take panicked with %v, want the clock's panic", r)
+			}
+		}()
+		c.TakeWatermarks(nil)
+	}()
+	broken = false
+	c.TakeWatermarks(nil)
+	if s := c.Stalled(nil); len(s) != 1 || s[0].LastOffset != 5 || !s[0].Since.Equal(time.Unix(100, 0)) {
+		t.Errorf("Stalled() = %+v", s)
 	}
 }

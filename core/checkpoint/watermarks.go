@@ -36,8 +36,8 @@ func (c *Checkpointer) TakeWatermarks(dst []Watermark) []Watermark {
 			dst = append(dst, l.mark())
 		}
 		if failed && !l.stalled {
+			stalled = append(stalled, c.stallOf(l)) // reads the clock, which may be the caller's and panic
 			l.stalled = true
-			stalled = append(stalled, c.stallOf(l))
 		}
 		if l.held != nil { // else nothing has ever waited here
 			l.q.Fold(c.foldFrom, sameOffset)
