@@ -101,7 +101,7 @@ func TestCommitWhoseAnswerIsLostIsSentAgain(t *testing.T) {
 			cfg := config(c, "in")
 			cfg.OnCommit = log.add
 			cfg.Options = append(cfg.Options, kgo.RequestTimeoutOverhead(300*time.Millisecond))
-			s := open(t, cfg)
+			s := openHasty(t, cfg)
 			bs := pollRecords(t, s, 20)
 			hit := answer(c, func() error { return err })
 			bs[0].Ack.Done(nil)

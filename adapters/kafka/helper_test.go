@@ -57,12 +57,31 @@ func open(t testing.TB, cfg kafka.Config) *kafka.Source {
 	if err != nil {
 		t.Fatal(err)
 	}
+	closeAfter(t, s)
+	return s
+}
+
+// openHasty is open for a client that gives a request so little time that the
+// one that Open makes may be late on a machine that stands still.
+func openHasty(t testing.TB, cfg kafka.Config) (s *kafka.Source) {
+	t.Helper()
+	eventually(t, "a broker that answers in time", func() bool {
+		var err error
+		if s, err = kafka.Open(context.Background(), cfg); err != nil && !errors.Is(err, kafka.ErrUnreachable) {
+			t.Fatal(err)
+		}
+		return err == nil
+	})
+	closeAfter(t, s)
+	return s
+}
+
+func closeAfter(t testing.TB, s *kafka.Source) {
 	t.Cleanup(func() {
 		done, cancel := context.WithCancel(context.Background())
 		cancel()
 		_ = s.Close(done) // a second Close returns the first one's result
 	})
-	return s
 }
 
 // newProducer returns a client that produces to named partitions.
