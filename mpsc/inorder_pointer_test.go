@@ -10,7 +10,7 @@ import (
 // Values that are dropped or folded are referred to by nothing, in the segments
 // that are used again as in those that wait.
 func TestWhatIsDroppedOrFoldedIsReferredToByNothing(t *testing.T) {
-	type value struct{ bytes [64]byte }
+	type value [64]byte
 	type inOrder = InOrder[*value, int]
 	const n = 1024
 	published := func(q *inOrder, in *Inbox[*value, int], values []weak.Pointer[value], but int) {
