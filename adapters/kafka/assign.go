@@ -94,7 +94,11 @@ func (s *Source) begin(offsets map[string]map[int32]kgo.Offset, start kgo.Offset
 // onRevoked gives partitions up: it waits, for a bounded time, for the batches
 // of theirs that were handed out, commits, and ends their tracking. The
 // partitions that stay are not touched.
-func (s *Source) onRevoked(_ context.Context, _ *kgo.Client, revoked map[string][]int32) {
+func (s *Source) onRevoked(ctx context.Context, cl *kgo.Client, revoked map[string][]int32) {
+	if s.isOutcast() {
+		s.onLost(ctx, cl, revoked)
+		return
+	}
 	parts, dropped := s.release(revoked)
 	if len(parts) == 0 {
 		return

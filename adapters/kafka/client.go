@@ -80,12 +80,13 @@ func (s *Source) options() []kgo.Opt {
 	return opts
 }
 
-// balancer is b, followed if the role in the group matters to anyone.
+// balancer is b, watched for who joins, and followed if the role in the group
+// matters to anyone.
 func (s *Source) balancer(b kgo.GroupBalancer) kgo.GroupBalancer {
-	if s.cfg.Barriers.Ledger == nil {
-		return b
+	if s.cfg.Barriers.Ledger != nil {
+		b = s.role.watch(b)
 	}
-	return s.role.watch(b)
+	return memberBalancer{b, s}
 }
 
 // connect makes the client and checks what polling would never report: an

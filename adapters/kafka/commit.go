@@ -132,7 +132,7 @@ func (s *Source) commit(ctx context.Context, parts []*partition, b *barrier) err
 	if len(sent) == 0 {
 		return nil
 	}
-	s.cl.CommitOffsetsSync(s.withMetadata(ctx, sent), offsets, func(_ *kgo.Client, req *kmsg.OffsetCommitRequest, resp *kmsg.OffsetCommitResponse, err error) {
+	s.cl.CommitOffsetsSync(s.lastLook(ctx, sent), offsets, func(_ *kgo.Client, req *kmsg.OffsetCommitRequest, resp *kmsg.OffsetCommitResponse, err error) {
 		readAnswer(sent, req, resp, err)
 	})
 	return s.settle(sent, b)

@@ -216,12 +216,13 @@ func (p *partition) rewritten(records []*kgo.Record) bool {
 	return false
 }
 
-// withMetadata has the client put the metadata of sent into the commit.
-func (s *Source) withMetadata(ctx context.Context, sent map[topicPartition]*commitment) context.Context {
-	if s.cfg.DeliveredBytes == 0 {
-		return ctx
-	}
+// lastLook has the client look, before it sends the commit, under which name it
+// does, and put the metadata of sent into it.
+func (s *Source) lastLook(ctx context.Context, sent map[topicPartition]*commitment) context.Context {
 	return kgo.PreCommitFnContext(ctx, func(req *kmsg.OffsetCommitRequest) error {
+		if err := s.commitsAs(req.MemberID); err != nil || s.cfg.DeliveredBytes == 0 {
+			return err
+		}
 		for i := range req.Topics {
 			t := &req.Topics[i]
 			for j := range t.Partitions {

@@ -18,7 +18,8 @@
 // waits up to RevokeTimeout for those that were handed out, commits, and only
 // then lets go. It does not wait when nothing is outstanding. Partitions that
 // stay keep their batches in flight. Partitions that were lost, because the
-// group went on without this member, are let go without a commit.
+// group went on without this member, are let go without a commit: also when it
+// learns so only as it joins again, under another name.
 // Acknowledgements that arrive too late change nothing. The log says how many
 // batches were left behind and how.
 //

@@ -50,6 +50,7 @@ type Source struct {
 	issuer *checkpoint.Issuer
 	parts  partitions
 	ready  readyQueue
+	membership
 	// pollErr is an error that Poll reports once.
 	pollErr error
 	// paused counts partitions whose fetching is paused, waiters the

@@ -118,7 +118,7 @@ func (h *host) observe(req *kmsg.OffsetCommitRequest) {
 	}
 	for _, t := range req.Topics {
 		for _, p := range t.Partitions {
-			h.o.asked(req.MemberID, p.Partition, p.Offset)
+			h.o.asked(fmt.Sprintf("%s in generation %d", req.MemberID, req.Generation), p.Partition, p.Offset)
 			if p.Metadata == nil {
 				continue
 			}

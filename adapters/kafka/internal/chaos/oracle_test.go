@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"sync"
+	"time"
 )
 
 // oracle is the sink, and knows what was produced and committed. Everything
@@ -40,6 +41,35 @@ type partitionLog struct {
 	// suspects are offsets below a commit, neither delivered nor known to be
 	// produced at that time, with what to say if they turn out to be records.
 	suspects map[int64]string
+	// seen is what was asked for and held last, for whoever has to find out why
+	// a commit went back.
+	seen []sighting
+}
+
+// sighting is a commit that a member asked for, or that the group held.
+type sighting struct {
+	when   time.Time
+	what   string
+	offset int64
+}
+
+// mostSeen is how many sightings of a partition are kept.
+const mostSeen = 24
+
+// note keeps a sighting. mu is held.
+func (l *partitionLog) note(what string, offset int64) {
+	if len(l.seen) == mostSeen {
+		l.seen = append(l.seen[:0], l.seen[1:]...)
+	}
+	l.seen = append(l.seen, sighting{time.Now(), what, offset})
+}
+
+// history tells the sightings. mu is held.
+func (l *partitionLog) history() (text string) {
+	for _, s := range l.seen {
+		text += fmt.Sprintf("\n  %7.3f s before: %s %d", time.Since(s.when).Seconds(), s.what, s.offset)
+	}
+	return text
 }
 
 // entry is an offset of a log.
@@ -141,6 +171,7 @@ func (o *oracle) asked(member string, partition int32, offset int64) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.commits++
+	o.logs[partition].note(member+" asks for", offset)
 	o.covered(fmt.Sprintf("%s commits", member), partition, 0, offset)
 }
 
@@ -178,9 +209,10 @@ func (o *oracle) holds(partition int32, offset int64) {
 	defer o.mu.Unlock()
 	l := &o.logs[partition]
 	if offset < l.committed {
-		o.violate("the group's commit of partition %d went back from %d to %d", partition, l.committed, offset)
+		o.violate("the group's commit of partition %d went back from %d to %d%s", partition, l.committed, offset, l.history())
 	}
 	if offset != l.committed {
+		l.note("the group has", offset)
 		o.covered("the group has committed", partition, 0, offset)
 	}
 	l.committed = offset
