@@ -269,7 +269,7 @@ func (s *Source) issue(p *partition, records []*kgo.Record, at time.Time, fence 
 			continue
 		}
 		s.stats.Records += uint64(len(run))
-		s.ready.push(Batch{p.topic, p.num, run, ack, at}, p)
+		s.ready.push(Batch{p.topic, p.num, run, ack, at, p.gen}, p)
 	}
 	if p.issued >= p.delivered.restored.End() {
 		p.delivered.restored = checkpoint.Delivered{}

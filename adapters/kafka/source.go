@@ -25,6 +25,10 @@ type Batch struct {
 	Ack checkpoint.Ack
 	// FetchedAt is when the poll that brought the records returned.
 	FetchedAt time.Time
+	// Ownership is that of the partition, see PartitionStats: with another
+	// number there, or without the partition, the batch is delivered again and
+	// its Ack counts for nothing.
+	Ownership uint64
 }
 
 // Source is a member of a consumer group. All methods may be called from

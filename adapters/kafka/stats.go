@@ -45,6 +45,9 @@ type PartitionStats struct {
 	// Topic and Partition name it.
 	Topic     string
 	Partition int32
+	// Ownership counts how often this Source took the partition, or read it
+	// afresh after a loss of data.
+	Ownership uint64
 	// Committed is the group's commit as far as this member knows it, -1 if
 	// there is none.
 	Committed int64
@@ -77,7 +80,7 @@ func (s *Source) Stats() Stats {
 			continue
 		}
 		ps := PartitionStats{
-			Topic: p.topic, Partition: p.num,
+			Topic: p.topic, Partition: p.num, Ownership: p.gen,
 			Committed: p.committed, Acked: p.acked, Position: p.issued,
 			Pending: s.cp.Pending(p.id), Held: len(p.stash), Paused: p.paused,
 		}

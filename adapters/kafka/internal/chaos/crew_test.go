@@ -190,9 +190,20 @@ func left(p *process) bool {
 	return p.State().Success() || ok && status.Signaled() && status.Signal() == syscall.SIGTERM
 }
 
+// tails ends the members and returns what they said last, and with their last
+// breath what their goroutines wait for.
 func (c *crew) tails() (text string) {
 	for _, p := range c.live {
-		text += fmt.Sprintf("\nmember %d:\n%s", p.number, p.errors.tail(20_000))
+		p.Signal(syscall.SIGQUIT)
+		p.Signal(syscall.SIGCONT)
+	}
+	deadline := time.After(5 * time.Second)
+	for _, p := range c.live {
+		select {
+		case <-p.Done():
+		case <-deadline:
+		}
+		text += fmt.Sprintf("\nmember %d:\n%s", p.number, p.errors.tail(60_000))
 	}
 	return text
 }

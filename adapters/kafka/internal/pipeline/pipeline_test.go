@@ -387,6 +387,30 @@ func TestTheWindowBeginsWhereReadingDoes(t *testing.T) {
 	}
 }
 
+// A partition that was taken away and given back is read from its commit again.
+// A batch of before, far above that, would wait for commits that nobody makes
+// while the pipeline waits.
+func TestTheWindowDropsWhatIsOfAnEarlierOwnership(t *testing.T) {
+	cfg, _ := config(t)
+	cfg.Window = 30
+	s := script(t, 1, 10, 10)
+	for i := range s.batches[1:] {
+		s.batches[1+i].Ownership = 2
+	}
+	for _, r := range s.batches[0].Records {
+		r.Offset += 1000 // held back since the first ownership
+	}
+	s.batches[0], s.batches[1] = s.batches[1], s.batches[0]
+	s.batches[1].Ownership = 1
+	var stats Stats
+	s.stats = func() kafka.Stats {
+		return kafka.Stats{Partitions: []kafka.PartitionStats{{Topic: "t", Ownership: 2, Committed: 10 + stats.Events.Load()}}}
+	}
+	if err := runInto(t, s, cfg, &stats); err != nil || stats.Events.Load() != 90 {
+		t.Errorf("%d lines, %v; want the 90 of the ownership there is", stats.Events.Load(), err)
+	}
+}
+
 func TestTheWindowDropsWhatIsNoLongerOwned(t *testing.T) {
 	cfg, _ := config(t)
 	cfg.Window = 10

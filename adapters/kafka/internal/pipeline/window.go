@@ -20,8 +20,9 @@ var (
 	// errWindow fails a batch that would have to be written although too much
 	// is not committed.
 	errWindow = errors.New("pipeline: too much is not committed")
-	// errGone fails a batch whose partition was taken away while it waited.
-	errGone = errors.New("pipeline: the partition is no longer owned")
+	// errGone fails a batch whose partition was taken away while it waited, or
+	// taken away and given back.
+	errGone = errors.New("pipeline: the partition is no longer owned as it was")
 )
 
 // window bounds, partition by partition, how far the pipeline works ahead of
@@ -40,7 +41,8 @@ type window struct {
 // wait returns nil when the batch fits into the window of its partition. It
 // returns errGone if the partition was taken away meanwhile: the batch is
 // delivered again, its Ack no longer counts, and to write it would only add to
-// what is repeated.
+// what is repeated. To wait for a commit would be in vain, also if the partition
+// is back: commits go on from where it is read now, by whoever waits here.
 func (w *window) wait(ctx context.Context, b kafka.Batch) error {
 	if w.limit == 0 {
 		return nil
@@ -73,7 +75,7 @@ func (w *window) wait(ctx context.Context, b kafka.Batch) error {
 func (w *window) look(b kafka.Batch) (committed int64, owned bool) {
 	for _, p := range w.src.Stats().Partitions {
 		if p.Partition == b.Partition && p.Topic == b.Topic {
-			return p.Committed, true
+			return p.Committed, p.Ownership == b.Ownership
 		}
 	}
 	return 0, false
