@@ -19,6 +19,7 @@ const produceTimeout = time.Minute
 type producer struct {
 	o          *oracle
 	plain, txn *kgo.Client
+	again      func() (*kgo.Client, error) // another txn
 	lines      int
 }
 
@@ -31,12 +32,13 @@ func newProducer(o *oracle, addrs []string) (*producer, error) {
 	if err != nil {
 		return nil, err
 	}
-	txn, err := kgo.NewClient(append(opts, kgo.TransactionalID("chaos"))...)
+	again := func() (*kgo.Client, error) { return kgo.NewClient(append(opts, kgo.TransactionalID("chaos"))...) }
+	txn, err := again()
 	if err != nil {
 		plain.Close()
 		return nil, err
 	}
-	return &producer{o: o, plain: plain, txn: txn}, nil
+	return &producer{o: o, plain: plain, txn: txn, again: again}, nil
 }
 
 func (p *producer) close() {
@@ -74,9 +76,28 @@ func (p *producer) produce(rng *rand.Rand) error {
 	return nil
 }
 
+// begin begins a transaction. A client that could not get its producer ID, which
+// a broker that starts may keep from it, is of no more use. Another one does
+// what the test is not about.
+func (p *producer) begin(ctx context.Context) error {
+	for {
+		err := p.txn.BeginTransaction()
+		if err == nil || ctx.Err() != nil {
+			return err
+		}
+		another, failed := p.again()
+		if failed != nil {
+			return failed
+		}
+		p.txn.Close()
+		p.txn = another
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
 // transact leaves a marker behind the records of every partition.
 func (p *producer) transact(ctx context.Context, rng *rand.Rand, commit bool) error {
-	if err := p.txn.BeginTransaction(); err != nil {
+	if err := p.begin(ctx); err != nil {
 		return fmt.Errorf("chaos: beginning a transaction: %w", err)
 	}
 	rs := p.records(rng, 10)
