@@ -92,7 +92,9 @@ func start(ctx context.Context, cfg Config) (_ *Broker, err error) {
 	}
 	id := make([]byte, 16)
 	_, _ = rand.Read(id) // it never fails
-	format := java(ctx, cfg.Jars, dir, "kafka.tools.StorageTool", "format", "--cluster-id", base64.RawURLEncoding.EncodeToString(id), "--config", properties)
+	format := java(ctx, cfg.Jars, dir, "kafka.tools.StorageTool", "format",
+		"--cluster-id="+base64.RawURLEncoding.EncodeToString(id), // it may begin with a hyphen
+		"--config", properties)
 	if text, err := format.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("realbroker: formatting the storage: %w; it says:\n%s", err, tail(text, excerptLines))
 	}

@@ -205,10 +205,24 @@ func (l *listing) end(printed string, s state, set func(*probe)) {
 
 // rows returns the benchmarks that have a result or should have one. If the
 // process ended too early the last one is what ran then, or just before.
+//
+// A benchmark that panics tells that it is over before it ends the process, so
+// that the next one may begin meanwhile. That one comes in the next pass.
 func (l *listing) rows(early bool) []*probe {
+	all := l.all
+	if n := len(all); early {
+		for i := n - 2; i >= 0; i-- {
+			if name := all[i].name; !l.parents[name] {
+				if l.state[name] == begun {
+					all = all[:i+1]
+				}
+				break
+			}
+		}
+	}
 	var rows []*probe
-	for i, p := range l.all {
-		state, last := l.state[p.name], early && i == len(l.all)-1
+	for i, p := range all {
+		state, last := l.state[p.name], early && i == len(all)-1
 		switch {
 		case state == reported || last:
 			rows = append(rows, p)

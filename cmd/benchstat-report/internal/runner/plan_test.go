@@ -143,6 +143,33 @@ func TestRegimes(t *testing.T) {
 	}
 }
 
+// A panicking benchmark lets the next one begin before the process ends.
+func TestThePanicIsOfTheOneThatDidNotEnd(t *testing.T) {
+	for _, c := range []struct {
+		lines []string
+		want  string
+	}{
+		{[]string{"BenchmarkX", "BenchmarkX/a", "BenchmarkX/a-2 1 5 ns/op", "BenchmarkX/b"}, "X/a:ok X/b:failed"},
+		{[]string{"BenchmarkX", "BenchmarkX/a", "BenchmarkX/a-2 1 5 ns/op", "BenchmarkX/b", "BenchmarkX/c"}, "X/a:ok X/b:failed"},
+		{[]string{"BenchmarkX", "BenchmarkX/a", "BenchmarkX/a-2 1 5 ns/op", "BenchmarkX/b", "BenchmarkY"}, "X/a:ok X/b:failed"},
+		{[]string{"BenchmarkX", "BenchmarkX/a", "BenchmarkX/a-2 1 5 ns/op", "BenchmarkY"}, "X/a:ok Y:failed"},
+		{[]string{"BenchmarkX", "BenchmarkX/a"}, "X/a:failed"},
+		{[]string{"BenchmarkX", "BenchmarkX/a", "BenchmarkY", "BenchmarkY/b"}, "X/a:failed"},
+	} {
+		l := listing{suffix: "-2", see: func(string) {}}
+		for _, text := range c.lines {
+			l.line(text + "\n")
+		}
+		var got []string
+		for _, p := range l.rows(true) {
+			got = append(got, strings.TrimPrefix(p.name, "Benchmark")+map[bool]string{true: ":ok", false: ":failed"}[p.err == nil])
+		}
+		if strings.Join(got, " ") != c.want {
+			t.Errorf("%q are %q, want %q", c.lines, got, c.want)
+		}
+	}
+}
+
 func TestListingReadsWhatGoPrints(t *testing.T) {
 	var seen []string
 	l := listing{suffix: "-2", see: func(name string) { seen = append(seen, name) }}
