@@ -238,6 +238,9 @@ func TestRecreatedTopicIsReportedAndReadFromItsStart(t *testing.T) {
 			cfg := config(c, c.in, c.other)
 			cfg.Protocol = protocol
 			cfg.OnDataLoss = losses.add
+			// The group may take the topic away while there is none. What is held
+			// of it is acknowledged after the loss.
+			cfg.RevokeTimeout = 100 * time.Millisecond
 			s := open(t, cfg)
 			var old []kafka.Batch
 			for _, b := range pollRecords(t, s, 25) {
