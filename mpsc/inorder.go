@@ -82,7 +82,8 @@ type InOrder[T, O any] struct {
 	// Outstanding loads it on any goroutine.
 	tail atomics.Pointer[Segment[T, O]]
 	// returned is a stack of passed segments, linked by next. The consumer
-	// pushes by CAS, the producer takes all by swapping nil in: no ABA.
+	// pushes by CAS, the producer takes all by swapping nil in: no ABA. Discard
+	// swaps nil in as well, beside the producer.
 	returned atomics.Pointer[Segment[T, O]]
 	// spare counts the segments in returned and free. The consumer adds, the
 	// producer subtracts.
@@ -197,7 +198,9 @@ func (q *InOrder[T, O]) reuse() *Segment[T, O] {
 		if q.returned.Load() == nil {
 			return nil
 		}
-		s = q.returned.Swap(nil)
+		if s = q.returned.Swap(nil); s == nil {
+			return nil // a Discard was faster
+		}
 	}
 	q.free = s.next.Load()
 	s.next.Store(nil)

@@ -159,6 +159,23 @@ func TestExploreInOrder(t *testing.T) {
 				func() { x.late(nearReuse) },
 			}, Check: func() error { x.r[nearReuse+65].Release(); return x.end(nearReuse+66, -1) }}
 		}},
+		{Name: "inorder-discard", Title: "Discard that drops the passed segments beside Reserve that needs one", Level: explore.Short, Search: explore.Exhaust(1e6), Setup: func() explore.Program {
+			x := newOrder(nearReuse+1, 1)
+			x.r[nearReuse].Release()
+			x.reserve(64)
+			for _, r := range x.r[nearReuse+1:] {
+				r.Release()
+			}
+			x.collect()
+			x.advance()
+			if x.q.returned.Load() == nil {
+				panic("setup: no segment was passed")
+			}
+			return explore.Program{Threads: []func(){
+				func() { x.reserve(1) },
+				func() { x.q.Discard(false) },
+			}, Check: func() error { x.r[nearReuse+65].Release(); x.collect(); return nil }}
+		}},
 		{Name: "inorder-head", Title: "Reserve and Release beside Collect and Head of a segment that is watched", Level: explore.Short, Search: explore.Exhaust(1e6), Setup: func() explore.Program {
 			x := newOrder(1, 0)
 			x.reserve(1)

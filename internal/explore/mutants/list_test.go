@@ -144,6 +144,9 @@ var list = []mutant{
 		"		taken := q.taken.Load() // before the reservations, which only grow\n		least = min(least, q.reserved()-taken)\n",
 		"		reserved := q.reserved()\n		taken := q.taken.Load()\n		least = min(least, reserved-taken)\n",
 	}, "TestExploreInOrder", ""},
+	{"a producer does not look whether a Discard was faster", "mpsc/inorder.go", []string{
+		"		if s = q.returned.Swap(nil); s == nil {\n			return nil // a Discard was faster\n		}\n", "		s = q.returned.Swap(nil)\n",
+	}, "TestExploreInOrder", "thread a panicked"},
 	{"a segment is followed before it is seen full", "mpsc/inorder_consumer.go", []string{
 		"	if !q.last.full() {\n		return nil, 0\n	}\n", "",
 	}, "TestExploreInbox", ""},
